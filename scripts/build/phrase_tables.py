@@ -6,54 +6,33 @@ file and line, all of them at once.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-_SECTION: Final = re.compile(r"\[([a-z][a-z -]*?)(?: (\d{4}-(?:0[1-9]|1[0-2])))?\]")
-_WILDCARDS: Final = "$#%_"
-_MIN_STEM: Final = 3  # stems are looked up by so many letters
-
-STRONG_KINDS: Final = ("good", "bad")
-KINDS: Final = (
-    *("up", "down", "high", "low", *STRONG_KINDS, "undo", "relieve", "negation", "burden", "asset", "bitcoin", "other"),
-    *("adversary", "criminal", "caught", "nothing"),
+from phrase_faults import (
+    NO_ACT,
+    Entry,
+    Phrase,
+    describe_repetition,
+    find_contradiction,
+    find_form_fault,
+    find_kind_fault,
+    find_pattern_fault,
+    find_replacement_fault,
+    find_wildcard_fault,
+    find_word_fault,
 )
-# What undoes everything undoes bad things too, and what means nothing means nothing else.
-_OPPOSITE_KINDS: Final = frozenset(
-    frozenset(pair.split("/"))
-    for pair in (
-        *("up/down", "high/low", "good/bad", "up/bad", "down/good", "up/low", "down/high"),
-        *("burden/asset", "burden/good", "asset/bad", "bitcoin/other", "bitcoin/adversary", "undo/relieve"),
-    )
-) | {frozenset({"nothing", kind}) for kind in KINDS if kind != "nothing"}
-_OPPOSITE_USES: Final = frozenset({("up", "fall"), ("down", "rise"), ("high", "fall"), ("low", "rise")})
-NO_ACT: Final = "no act"
+from phrase_files import read_lines
+
+_HEADING: Final = re.compile(r"\[([^\[\]\t]*)\]")
+_SECTION: Final = re.compile(r"([a-z][a-z-]*(?: [a-z-]+)*)(?: (\d[\d-]*))?")
+_MONTH: Final = re.compile(r"20[2-9]\d-(?:0[1-9]|1[0-2])")
 
 
 class BadTables(Exception):
     """The tables have faults; each is a line `file:line: reason`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One line of a table."""
-
-    file: str
-    line: int
-    section: str
-    month: str
-    columns: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A phrase of headlines, its kinds with their strengths, and its acts."""
-
-    text: str
-    kinds: dict[str, float]
-    acts: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -67,61 +46,130 @@ class Tables:
         if self.faults:
             raise BadTables("\n".join(self.faults))
 
-    def read(self, name: str, columns: int, sections: Collection[str] | None = None) -> list[Entry]:
-        """Return the entries of a file; `sections` are the ones that it may have, None if it may have any."""
+    def read(
+        self, name: str, columns: int, sections: Collection[str] | None = None, dated: Collection[str] = ()
+    ) -> list[Entry]:
+        """Return the entries of a file.
+
+        `sections` are those that it has, None if it may have any; each of `dated` has a part with a month besides, for facts that age.
+        """
         entries: list[Entry] = []
-        section = month = ""
-        for number, text in enumerate((self.folder / name).read_text(encoding="utf-8").split("\n"), 1):
+        headings: dict[tuple[str, bool], int] = {}
+        section, number = "", 1
+        lines = read_lines(self.folder / name, name, self.faults)
+        for number, text in lines:
             if not text or text.startswith("#"):
                 continue
-            if found := _SECTION.fullmatch(text):
-                section, month = found[1], found[2] or ""
-                if sections is not None and section not in sections:
-                    self.faults.append(f"{name}:{number}: there is no section “{section}”")
+            if found := _HEADING.fullmatch(text):
+                section = self._read_heading(name, number, found[1], headings)
                 continue
-            entry = Entry(name, number, section, month, tuple(text.split("\t")))
-            if reason := _find_form_fault(entry, columns, has_sections=sections is None or len(sections) > 0):
+            entry = Entry(name, number, section, tuple(text.split("\t")))
+            if reason := find_form_fault(entry, columns, has_sections=sections is None or len(sections) > 0):
                 self.refuse(entry, reason)
             else:
                 entries.append(entry)
+        if sections is not None and lines:
+            wanted = {(each, False) for each in sections} | {(each, True) for each in dated}
+            self._compare_headings(name, number, headings, wanted)
         return entries
+
+    def _read_heading(self, name: str, number: int, text: str, headings: dict[tuple[str, bool], int]) -> str:
+        """Return the section that a heading begins."""
+        found = _SECTION.fullmatch(text)
+        month = found[2] if found else None
+        if found is None:
+            self.faults.append(f"{name}:{number}: “[{text}]” is no heading: small letters, and a month where facts age")
+        elif month and not _MONTH.fullmatch(month):
+            self.faults.append(f"{name}:{number}: “{month}” is no month since 2020-01")
+        section = found[1] if found else text
+        first = headings.setdefault((section, month is not None), number)
+        if first != number:
+            aged = "" if month else ", and a section of facts that age has its month"
+            self.faults.append(f"{name}:{number}: the section “{section}” begins in line {first} already{aged}")
+        return section
+
+    def _compare_headings(
+        self, name: str, last: int, headings: Mapping[tuple[str, bool], int], wanted: Collection[tuple[str, bool]]
+    ) -> None:
+        for (section, has_month), number in headings.items():
+            if (section, has_month) not in wanted and _SECTION.fullmatch(section):
+                what = "with a month " if has_month and (section, False) in wanted else ""
+                self.faults.append(f"{name}:{number}: there is no section {what}“{section}”")
+        for section, has_month in sorted({*wanted} - {*headings}):
+            what = "with a month " if has_month else ""
+            self.faults.append(f"{name}:{last}: the section {what}“{section}” is missing")
 
     def refuse(self, entry: Entry, reason: str) -> None:
         self.faults.append(f"{entry.file}:{entry.line}: {reason}")
 
-    def read_list(self, name: str, sections: Collection[str] | None = None) -> dict[str, list[str]]:
-        """Return the words of each section."""
-        return self._group(self.read(name, 1, sections), lambda entry: entry.columns[0])
-
-    def read_patterns(self, name: str, sections: Collection[str] | None = None) -> dict[str, list[str]]:
-        """Return the regular expressions of each section."""
+    def read_list(
+        self, name: str, sections: Collection[str], exclusive: Iterable[Collection[str]] = ()
+    ) -> dict[str, list[str]]:
+        """Return the words of each section; a word stands in one section of those that exclude each other."""
         entries = self.read(name, 1, sections)
         for entry in entries:
-            if reason := _find_pattern_fault(entry.columns[0]):
+            if reason := find_word_fault(entry.columns[0]):
                 self.refuse(entry, reason)
-        return self._group(entries, lambda entry: entry.columns[0])
+        self._refuse_shared(entries, exclusive)
+        return self._group(entries)
 
-    def read_replacements(self, name: str, section: str) -> list[tuple[str, str]]:
-        """Return patterns with what takes the place of what they match."""
-        entries = self.read(name, 2, {section})
+    def read_patterns(
+        self,
+        name: str,
+        sections: Collection[str],
+        exclusive: Iterable[Collection[str]] = (),
+        cased: Collection[str] = (),
+    ) -> dict[str, list[str]]:
+        """Return the regular expressions of each section; those of `cased` are compared with capitals."""
+        entries = self.read(name, 1, sections)
         for entry in entries:
-            if reason := _find_pattern_fault(entry.columns[0]):
+            if reason := find_pattern_fault(entry.columns[0], may_have_capitals=entry.section in cased):
                 self.refuse(entry, reason)
-        return [(entry.columns[0], entry.columns[1]) for entry in self._drop_repeated(entries)]
+        self._refuse_shared(entries, exclusive)
+        return self._group(entries)
+
+    def read_replacements(self, name: str, section: str, names: Mapping[str, str]) -> list[tuple[str, str, Entry]]:
+        """Return patterns with what takes the place of what they match, the `names` in them filled in."""
+        read: list[tuple[str, str, Entry]] = []
+        for entry in self._drop_repeated(self.read(name, 2, {section})):
+            pattern, new = entry.columns
+            for each, meaning in names.items():
+                pattern, new = pattern.replace(each, meaning), new.replace(each, meaning)
+            if reason := find_replacement_fault(pattern, new):
+                self.refuse(entry, reason)
+            read.append((pattern, new, entry))
+        return read
 
     def read_meanings(
-        self, name: str, sections: Collection[str], stems_in: Collection[str] = ()
-    ) -> dict[str, dict[str, list[str]]]:
-        """Return for each section the meanings with their words; a word has one meaning in a section."""
-        found: dict[str, dict[str, list[str]]] = {}
-        entries = self.read(name, 2, sections)
+        self,
+        name: str,
+        sections: Collection[str],
+        *,
+        dated: Collection[str] = (),
+        stems_in: Collection[str] = (),
+        single_in: Collection[str] = (),
+        exclusive: Iterable[Collection[str]] = (),
+    ) -> list[Entry]:
+        """Return words with their meanings; a word has one meaning in a section. `stems_in` alone have wildcards."""
+        entries = self.read(name, 2, sections, dated)
         for entry in entries:
-            if entry.section in stems_in and (reason := _find_wildcard_fault(entry.columns[0], "")):
+            reason = find_wildcard_fault(entry.columns[0], "") if entry.section in stems_in else ""
+            spaces = () if entry.section in single_in else (" ",)
+            if reason := reason or find_word_fault(entry.columns[0], *spaces) or find_word_fault(entry.columns[1], " "):
                 self.refuse(entry, reason)
-        for entry in self._drop_repeated(entries):
-            word, meaning = entry.columns
-            found.setdefault(entry.section, {}).setdefault(meaning, []).append(word)
-        return found
+        self._refuse_shared(entries, exclusive)
+        return [*self._drop_repeated(entries)]
+
+    def _refuse_shared(self, entries: Iterable[Entry], exclusive: Iterable[Collection[str]]) -> None:
+        """Refuse what stands in two sections that exclude each other."""
+        for sections in exclusive:
+            known: dict[str, Entry] = {}
+            for entry in entries:
+                if entry.section not in sections:
+                    continue
+                first = known.setdefault(entry.columns[0], entry)
+                if first.section != entry.section:
+                    self.refuse(entry, f"“{entry.columns[0]}” stands in “{first.section}” too, line {first.line}")
 
     def read_acts(self, name: str) -> tuple[list[str], list[tuple[str, str]], list[str]]:
         """Return the acts, those that exclude each other, and those that follow an event."""
@@ -137,7 +185,9 @@ class Tables:
                 self.refuse(entry, f"there is no act “{unknown[0]}”")
             elif entry.section == "opposites":
                 first = opposites.setdefault(frozenset(entry.columns), entry)
-                if first is not entry:
+                if len({*entry.columns}) == 1:
+                    self.refuse(entry, f"“{entry.columns[0]}” is no opposite of itself")
+                elif first is not entry:
                     self.refuse(entry, f"“{'” and “'.join(entry.columns)}” stand in line {first.line} already")
         pairs = [(entry.columns[0], entry.columns[1]) for entry in opposites.values()]
         follow_ups = self._drop_repeated([entry for entry in entries if entry.section == "follow-ups"])
@@ -153,20 +203,20 @@ class Tables:
             if phrase is None:
                 continue
             if before := known.get(phrase.text):
-                self.refuse(entry, _describe_repetition(phrase, *before))
+                self.refuse(entry, describe_repetition(phrase, *before))
                 continue
             known[phrase.text] = entry, phrase
-            if reason := _find_contradiction(phrase.kinds, phrase.acts, excluded):
+            if reason := find_contradiction(phrase.kinds, phrase.acts, excluded):
                 self.refuse(entry, f"“{phrase.text}” {reason}")
             phrases.append(phrase)
         return phrases
 
     def _read_phrase(self, entry: Entry, acts: Collection[str]) -> Phrase | None:
         text, kinds, named = entry.columns
-        phrase = Phrase(text, {}, tuple(_split(named)))
+        phrase = Phrase(text, {}, tuple(_split(named)), entry)
         for part in _split(kinds):
             kind, _, strength = part.partition(" ")
-            if reason := _find_kind_fault(kind, strength, phrase.kinds):
+            if reason := find_kind_fault(kind, strength, phrase.kinds):
                 self.refuse(entry, reason)
                 return None
             phrase.kinds[kind] = float(strength or 1)
@@ -177,7 +227,7 @@ class Tables:
         if not (phrase.kinds or phrase.acts):
             reason = f"“{text}” has neither a kind nor an act"
         forbidden = ("%" if phrase.acts else "") + ("_" if phrase.kinds else "")
-        if reason := reason or _find_wildcard_fault(text, forbidden):
+        if reason := reason or find_wildcard_fault(text, forbidden):
             self.refuse(entry, reason)
             return None
         return phrase
@@ -195,85 +245,12 @@ class Tables:
                 said = f"“{entry.columns[1]}” here and “{first.columns[1]}” in line {first.line}"
                 self.refuse(entry, f"“{entry.columns[0]}” is {said}")
 
-    def _group(self, entries: Iterable[Entry], read: Callable[[Entry], str]) -> dict[str, list[str]]:
+    def _group(self, entries: Iterable[Entry]) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for entry in self._drop_repeated(entries):
-            found.setdefault(entry.section, []).append(read(entry))
+            found.setdefault(entry.section, []).append(entry.columns[0])
         return found
 
 
 def _split(column: str) -> list[str]:
     return [] if column == "-" else column.split(", ")
-
-
-def _find_form_fault(entry: Entry, columns: int, *, has_sections: bool) -> str:
-    if has_sections and not entry.section:
-        return "an entry before the first section"
-    if columns and len(entry.columns) != columns:
-        return f"{len(entry.columns)} columns instead of {columns}"
-    if any(not column or column != " ".join(column.split()) for column in entry.columns):
-        return "an empty column, or spaces too many"
-    return ""
-
-
-def _find_pattern_fault(pattern: str) -> str:
-    try:
-        found = re.compile(pattern)
-    except re.error as error:
-        return f"no regular expression: {error}"
-    return "the pattern fits an empty text" if found.fullmatch("") else ""
-
-
-def _find_kind_fault(kind: str, strength: str, known: Collection[str]) -> str:
-    if kind not in KINDS:
-        return f"there is no kind “{kind}”"
-    if kind in known:
-        return f"two strengths, or twice the kind “{kind}”"
-    if kind not in STRONG_KINDS:
-        return f"“{kind}” has no strength" if strength else ""
-    return (
-        "" if re.fullmatch(r"\d(\.\d+)?", strength) and float(strength) else f"“{kind}” without a strength above zero"
-    )
-
-
-def _find_wildcard_fault(text: str, forbidden: str) -> str:
-    first, *_ = words = text.split(" ")
-    if text != text.lower() or "," in text:
-        return f"“{text}” has a capital or a comma"
-    for word in words:
-        if word in _WILDCARDS and (word is first or word in forbidden):
-            return f"“{word}” cannot stand here in “{text}”"
-        if "*" in word.removesuffix("*") or (word not in _WILDCARDS and re.search(r"[#_$]|(?<!\d)%", word)):
-            return f"a wildcard within the word “{word}”"
-    if first.endswith("*") and len(first) <= _MIN_STEM:
-        return f"the stem “{first}” is shorter than {_MIN_STEM} letters"
-    return ""
-
-
-def _find_contradiction(kinds: Collection[str], acts: Collection[str], excluded: Collection[frozenset[str]]) -> str:
-    for pairs, uses in ((_OPPOSITE_KINDS, kinds), (excluded, acts)):
-        for pair in pairs:
-            if len(pair) > 1 and pair <= {*uses}:
-                return f"cannot be both “{'” and “'.join(sorted(pair))}”"
-    if NO_ACT in acts and len(acts) > 1:
-        return "is an act and none"
-    return next(
-        (
-            f"is “{kind}” for the sentiment and “{act}” for the stories"
-            for kind, act in sorted(_OPPOSITE_USES)
-            if kind in kinds and act in acts
-        ),
-        "",
-    )
-
-
-def _describe_repetition(phrase: Phrase, first: Entry, earlier: Phrase) -> str:
-    for kind in phrase.kinds.keys() & earlier.kinds.keys():
-        ours, theirs = phrase.kinds[kind], earlier.kinds[kind]
-        if ours != theirs:
-            return f"“{phrase.text}” has the strength {ours:g} here and {theirs:g} in line {first.line}"
-    if phrase == earlier:
-        return f"“{phrase.text}” stands in line {first.line} already"
-    if reason := _find_contradiction({*phrase.kinds, *earlier.kinds}, (*phrase.acts, *earlier.acts), ()):
-        return f"with line {first.line} “{phrase.text}” {reason}"
-    return f"“{phrase.text}” stands in line {first.line} too: write all that it says there"

@@ -6,72 +6,130 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from runpy import run_path
 from typing import Final
 
-from phrase_tables import KINDS, NO_ACT, BadTables, Phrase, Tables
+from phrase_faults import KINDS, NO_ACT, Entry, Phrase
+from phrase_files import NEWS
+from phrase_forms import Forms
+from phrase_tables import BadTables, Tables
 
-NEWS: Final = Path(__file__).parents[2] / "src/sluice/core/news"
+_TAGS: Final[tuple[str, ...]] = run_path(str(NEWS / "topics/tags.py"))["TAGS"]
 _WORDS: Final = ("common words", "name tails", "stop words")
-_HEADLINE_KINDS: Final = ("planned", "talks", "recap", "explainer", "reaction", "forecast")
+_KINDS_OF_HEADLINES: Final = ("talks", "recap", "explainer", "reaction", "forecast")
 _NO_EVENTS: Final = ("no event opens", "no event", "procedures", "calm")
-_SENTENCES: Final = (
-    *(
-        "boilerplate",
-        "labels",
-        "boilerplate of other languages",
-        "site",
-        "site without word ends",
-        "entry verbs",
-        "pictures",
-    ),
-    *("biographies", "openings", "openings of other languages", "more openings", "dangling", "ties"),
+# Compared in whatever case, and with capitals.
+_NOTES: Final = (
+    *("boilerplate", "labels", "boilerplate of other languages", "site", "site without word ends", "entry verbs"),
 )
+_OPENINGS: Final = ("openings", "openings of other languages", "more openings")
+_SENTENCES: Final = ("pictures", "biographies", *_OPENINGS, "dangling", "ties")
 _SENTENCE_WORDS: Final = (
     *("past", "present", "reported", "parties", "known to all", "named parties", "generic"),
     *("commands", "noun commands", "objects"),
 )
+_OTHER_WORDS: Final = (
+    *(("past", "present"), ("past", "reported"), ("known to all", "named parties"), ("commands", "noun commands")),
+)
+# Companies issue them: a ticker is the asset, and stands for its issuer.
+_ISSUED: Final = "stablecoin"
 FEW: Final = r"(?:[^\s;:]*[^\s,;:] ){0,4}"
 
 
 def build_modules(folder: Path) -> dict[str, str]:
     """Return the source of each module; raises BadTables."""
     tables = Tables(folder)
+    modules: dict[str, Mapping[str, object]] = {}
     acts, opposites, follow_ups = tables.read_acts("stories/acts.txt")
     phrases = tables.read_phrases("headlines.txt", acts, opposites)
-    stories: dict[str, object] = {
+    modules["sentiment"] = _read_sentiment(tables, phrases)
+    modules["stories"] = {
         "ACTS": {"": _join_acts(phrases, NO_ACT), **{act: _join_acts(phrases, act) for act in acts}},
         "OPPOSITES": ", ".join(map("/".join, opposites)),
         "FOLLOW_UPS": ", ".join(follow_ups),
-        **_name(tables.read_list("stories/words.txt", _WORDS), " "),
-        **_name(tables.read_patterns("stories/patterns.txt", _HEADLINE_KINDS), "|"),
+        **_read_stories(tables),
     }
-    meanings = tables.read_meanings(
-        "stories/meanings.txt", ("measures", "assets", "synonyms"), stems_in=("measures", "assets")
-    ) | tables.read_meanings("stories/names.txt", ("nicknames",))
-    stories |= {
-        _to_constant(section): {meaning: ", ".join(words) for meaning, words in found.items()}
-        for section, found in meanings.items()
+    modules["summaries"] = {
+        **_name(
+            tables.read_patterns(
+                "summaries/patterns.txt", _NOTES + _SENTENCES, (("boilerplate", "site"), _OPENINGS), cased=_SENTENCES
+            ),
+            "|",
+        ),
+        **_name(tables.read_list("summaries/words.txt", _SENTENCE_WORDS, _OTHER_WORDS), " "),
     }
-    rewriting = tables.read_replacements("sentiment/rewriting.txt", "rewriting")
-    sentiment: dict[str, object] = {
-        "PHRASES": tuple(_group_by_kind(phrases)),
-        "REWRITING": tuple((each.replace("FEW", FEW), new.replace(" SPACE", " ")) for each, new in rewriting),
-        **_name(tables.read_patterns("sentiment/patterns.txt", _NO_EVENTS), "|"),
-    }
-    summaries: dict[str, object] = {
-        **_name(tables.read_patterns("summaries/patterns.txt", _SENTENCES), "|"),
-        **_name(tables.read_list("summaries/words.txt", _SENTENCE_WORDS), " "),
-    }
-    tags = {tag: "|".join(patterns) for tag, patterns in tables.read_patterns("topics/tags.txt").items()}
+    tags = tables.read_patterns("topics/tags.txt", _TAGS, (_TAGS,))
+    modules["topics"] = {"PATTERNS": {tag: "|".join(patterns) for tag, patterns in tags.items()}}
     tables.check()
-    modules: dict[str, Mapping[str, object]] = {
-        "sentiment": sentiment,
-        "stories": stories,
-        "summaries": summaries,
-        "topics": {"PATTERNS": tags},
-    }
     return {"__init__": '"""The tables of phrases as modules, written by ./scripts/setup."""\n'} | {
         name: _write_module(name, constants) for name, constants in modules.items()
+    }
+
+
+def _read_sentiment(tables: Tables, phrases: list[Phrase]) -> dict[str, object]:
+    groups = tuple(_group_by_kind(phrases))
+    forms = Forms(groups)
+    entries = {phrase.text: phrase.entry for phrase in phrases}
+    for text, kind, other in forms.find_idle():
+        tables.refuse(entries[text], f"“{text}” never counts as “{kind}”, because “{other}” fits wherever it does")
+    rewriting = tables.read_replacements("sentiment/rewriting.txt", "rewriting", {"FEW": FEW, " SPACE": " "})
+    for _, new, entry in rewriting:
+        if "\\" not in new and not forms.knows(new.replace(",", "")):
+            tables.refuse(entry, f"no phrase of headlines.txt stands in “{new}”")
+    return {
+        "PHRASES": groups,
+        "REWRITING": tuple((pattern, new) for pattern, new, _ in rewriting),
+        **_name(tables.read_patterns("sentiment/patterns.txt", _NO_EVENTS, (_NO_EVENTS,)), "|"),
+    }
+
+
+def _read_stories(tables: Tables) -> dict[str, object]:
+    meanings = tables.read_meanings(
+        "stories/meanings.txt",
+        ("measures", "assets", "synonyms"),
+        stems_in=("measures", "assets"),
+        single_in=("synonyms",),
+        exclusive=(("measures", "assets"),),
+    )
+    nicknames = tables.read_meanings("stories/names.txt", ("nicknames",), dated=("nicknames",))
+    _refuse_names(tables, nicknames, [entry for entry in meanings if entry.section == "assets"])
+    return {
+        **_name(tables.read_list("stories/words.txt", _WORDS, (("name tails", "stop words"),)), " "),
+        **_name(
+            tables.read_patterns(
+                "stories/patterns.txt", ("planned", *_KINDS_OF_HEADLINES), (("planned", *_KINDS_OF_HEADLINES),)
+            ),
+            "|",
+        ),
+        **_join_meanings([*meanings, *nicknames]),
+    }
+
+
+def _refuse_names(tables: Tables, nicknames: Iterable[Entry], assets: Iterable[Entry]) -> None:
+    """Refuse a nickname that is a name or an asset by itself."""
+    names: dict[str, int] = {}
+    for entry in nicknames:
+        names.setdefault(entry.columns[1], entry.line)
+    traded = {text for entry in assets if entry.columns[1] != _ISSUED for text in entry.columns}
+    for entry in nicknames:
+        nickname, name = entry.columns
+        if nickname == name:
+            tables.refuse(entry, f"“{name}” stands for itself")
+        elif nickname in names:
+            tables.refuse(entry, f"“{nickname}” is a name itself, in line {names[nickname]}")
+        elif nickname in traded:
+            tables.refuse(entry, f"“{nickname}” is an asset in stories/meanings.txt")
+
+
+def _join_meanings(entries: Iterable[Entry]) -> dict[str, object]:
+    """Return for each section the meanings with their words."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for entry in entries:
+        word, meaning = entry.columns
+        found.setdefault(_to_constant(entry.section), {}).setdefault(meaning, []).append(word)
+    return {
+        section: {meaning: ", ".join(words) for meaning, words in meanings.items()}
+        for section, meanings in found.items()
     }
 
 

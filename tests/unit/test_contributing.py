@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from phrases import NEWS, build_modules
+from phrase_files import NEWS
+from phrases import build_modules
 from sluice.core.filters import pipeline
 from sluice.core.filters.formats import table, writer
 from sluice.core.filters.pipeline import trace, transform
