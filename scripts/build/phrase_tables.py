@@ -35,6 +35,16 @@ class BadTables(Exception):
     """The tables have faults; each is a line `file:line: reason`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Acts:
+    """The acts, those that exclude each other, those that follow an event, and those that tell of no other one beside an act."""
+
+    names: list[str]
+    opposites: list[tuple[str, str]] = field(default_factory=list)
+    follow_ups: list[str] = field(default_factory=list)
+    beside: dict[str, str] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Tables:
     """Reads tables, and collects their faults until `check` tells them."""
@@ -171,35 +181,45 @@ class Tables:
                 if first.section != entry.section:
                     self.refuse(entry, f"“{entry.columns[0]}” stands in “{first.section}” too, line {first.line}")
 
-    def read_acts(self, name: str) -> tuple[list[str], list[tuple[str, str]], list[str]]:
-        """Return the acts, those that exclude each other, and those that follow an event."""
-        entries = self.read(name, 0, {"acts", "opposites", "follow-ups"})
-        acts = [entry for entry in entries if entry.section == "acts"]
-        known = {entry.columns[0] for entry in self._drop_repeated(acts)}
-        opposites: dict[frozenset[str], Entry] = {}
+    def read_acts(self, name: str) -> Acts:
+        """Return the acts, and what the table says of two or of one of them."""
+        entries = self.read(name, 0, {"acts", "opposites", "follow-ups", "beside"})
+        names = [entry for entry in entries if entry.section == "acts"]
+        acts = Acts([entry.columns[0] for entry in self._drop_repeated(names)])
+        known: dict[Collection[str], Entry] = {}
         for entry in entries:
-            wanted = 2 if entry.section == "opposites" else 1
+            wanted = 2 if entry.section in {"opposites", "beside"} else 1
             if len(entry.columns) != wanted:
                 self.refuse(entry, f"{len(entry.columns)} columns instead of {wanted}")
-            elif unknown := sorted({*entry.columns} - known):
+                continue
+            if unknown := sorted({*entry.columns} - {*acts.names}):
                 self.refuse(entry, f"there is no act “{unknown[0]}”")
-            elif entry.section == "opposites":
-                first = opposites.setdefault(frozenset(entry.columns), entry)
-                if len({*entry.columns}) == 1:
-                    self.refuse(entry, f"“{entry.columns[0]}” is no opposite of itself")
+            one, other = entry.columns[0], entry.columns[-1]
+            if entry.section == "follow-ups":
+                acts.follow_ups.append(one)
+            elif wanted == 2:
+                is_mutual = entry.section == "opposites"
+                first = known.setdefault(frozenset(entry.columns) if is_mutual else entry.columns, entry)
+                if one == other:
+                    self.refuse(
+                        entry, f"“{one}” is no opposite of itself" if is_mutual else f"“{one}” is beside itself"
+                    )
                 elif first is not entry:
-                    self.refuse(entry, f"“{'” and “'.join(entry.columns)}” stand in line {first.line} already")
-        pairs = [(entry.columns[0], entry.columns[1]) for entry in opposites.values()]
-        follow_ups = self._drop_repeated([entry for entry in entries if entry.section == "follow-ups"])
-        return [entry.columns[0] for entry in acts], pairs, [entry.columns[0] for entry in follow_ups]
+                    self.refuse(entry, f"“{one}” and “{other}” stand in line {first.line} already")
+                elif is_mutual:
+                    acts.opposites.append((one, other))
+                else:
+                    acts.beside[one] = f"{acts.beside.get(one, '')} {other}".lstrip()
+        self._group([entry for entry in entries if entry.section == "follow-ups"])
+        return acts
 
-    def read_phrases(self, name: str, acts: Collection[str], opposites: Iterable[tuple[str, str]]) -> list[Phrase]:
+    def read_phrases(self, name: str, acts: Acts) -> list[Phrase]:
         """Return the phrases of headlines; each stands on one line, with all that it says."""
-        excluded = {frozenset(pair) for pair in opposites}
+        excluded = {frozenset(pair) for pair in acts.opposites}
         phrases: list[Phrase] = []
         known: dict[str, tuple[Entry, Phrase]] = {}
         for entry in self.read(name, 3, ()):
-            phrase = self._read_phrase(entry, acts)
+            phrase = self._read_phrase(entry, acts.names)
             if phrase is None:
                 continue
             if before := known.get(phrase.text):

@@ -15,8 +15,10 @@ from phrase_forms import Forms
 from phrase_tables import BadTables, Tables
 
 _TAGS: Final[tuple[str, ...]] = run_path(str(NEWS / "topics/tags.py"))["TAGS"]
-_WORDS: Final = ("common words", "name tails", "stop words")
-_KINDS_OF_HEADLINES: Final = ("talks", "recap", "explainer", "reaction", "forecast")
+_WORDS: Final = ("common words", "name tails", "stop words", "owners", "decisions", "undoing", "undone")
+_HEADLINES: Final = (
+    *("planned", "talks", "recap", "explainer", "reaction", "forecast", "negated", "halted", "wire labels"),
+)
 _NO_EVENTS: Final = ("no event opens", "no event", "procedures", "calm")
 # Compared in whatever case, and with capitals.
 _NOTES: Final = (
@@ -40,13 +42,14 @@ def build_modules(folder: Path) -> dict[str, str]:
     """Return the source of each module; raises BadTables."""
     tables = Tables(folder)
     modules: dict[str, Mapping[str, object]] = {}
-    acts, opposites, follow_ups = tables.read_acts("stories/acts.txt")
-    phrases = tables.read_phrases("headlines.txt", acts, opposites)
+    acts = tables.read_acts("stories/acts.txt")
+    phrases = tables.read_phrases("headlines.txt", acts)
     modules["sentiment"] = _read_sentiment(tables, phrases)
     modules["stories"] = {
-        "ACTS": {"": _join_acts(phrases, NO_ACT), **{act: _join_acts(phrases, act) for act in acts}},
-        "OPPOSITES": ", ".join(map("/".join, opposites)),
-        "FOLLOW_UPS": ", ".join(follow_ups),
+        "ACTS": {"": _join_acts(phrases, NO_ACT), **{act: _join_acts(phrases, act) for act in acts.names}},
+        "OPPOSITES": ", ".join(map("/".join, acts.opposites)),
+        "FOLLOW_UPS": ", ".join(acts.follow_ups),
+        "BESIDE": acts.beside,
         **_read_stories(tables),
     }
     modules["summaries"] = {
@@ -96,9 +99,7 @@ def _read_stories(tables: Tables) -> dict[str, object]:
     return {
         **_name(tables.read_list("stories/words.txt", _WORDS, (("name tails", "stop words"),)), " "),
         **_name(
-            tables.read_patterns(
-                "stories/patterns.txt", ("planned", *_KINDS_OF_HEADLINES), (("planned", *_KINDS_OF_HEADLINES),)
-            ),
+            tables.read_patterns("stories/patterns.txt", _HEADLINES, (_HEADLINES,)),
             "|",
         ),
         **_join_meanings([*meanings, *nicknames]),

@@ -13,7 +13,7 @@ from sluice.core.news.sentiment.inflection import inflect
 from sluice.core.news.sentiment.judge import _normalise
 from sluice.core.news.sentiment.rewriting import rewrite
 from sluice.core.news.stories import names, terms
-from sluice.core.news.stories.headline_facts import _WORD, HeadlineFacts, clean_title
+from sluice.core.news.stories.headline_facts import _WORD, HeadlineFacts, clean_title, stem_word
 from sluice.core.news.vocabulary.sentiment import REWRITING
 from unit.core.news.labelled_sets import load_set
 
@@ -25,6 +25,9 @@ _FRAMES: Final = {
     "no event": r"\b(?:{})\b",
     "procedures": r"\b(?:{})\b",
     "calm": r"\b(?:{})\b",
+    "negated": r"\b(?:{})\b",
+    "halted": r"\b(?:{})\b",
+    "wire labels": r"^(?:{})",
     "boilerplate": r"(?i)\b(?:{})\b",
     "labels": r"(?i)^(?:{})\b\s*[:|(]",
     "boilerplate of other languages": r"(?i)(?:{})",
@@ -58,7 +61,7 @@ def list_rules() -> Iterator[Rule]:
     for path in sorted(TABLES.glob("*/*.txt")):
         name = path.relative_to(TABLES).as_posix()
         for entry in tables.read(name, 0):
-            if entry.section == "opposites":
+            if entry.section in {"opposites", "beside"}:
                 yield Rule(name, entry.section, "/".join(entry.columns))
             elif entry.section != "acts":
                 yield Rule(name, entry.section, entry.columns[0])
@@ -76,7 +79,11 @@ def find_used_rules() -> set[Rule]:
     sentences = [text for name in load_set("dev", "articles/expected") for text in load_article(name)]
     rules = [*list_rules()]
     used = {*_find_in_headlines(texts), *_find_in_titles(titles), *_find_in_pairs(pairs)}
-    used |= {*_find_words(rules, "stories/words.txt", titles), *_find_words(rules, "summaries/words.txt", sentences)}
+    used |= {
+        *_find_words(rules, "stories/words.txt", titles),
+        *_find_stems(rules, titles),
+        *_find_words(rules, "summaries/words.txt", sentences),
+    }
     used |= {*_find_patterns(rules, "sentiment/patterns.txt", [rewrite(text) for text in texts])}
     used |= {*_find_patterns(rules, "stories/patterns.txt", [text.lower() for text in titles])}
     used |= {*_find_patterns(rules, "summaries/patterns.txt", sentences)}
@@ -152,12 +159,26 @@ def _find_in_pairs(pairs: Iterable[dict[str, Any]]) -> Iterator[Rule]:
             for other in theirs - ours:
                 yield Rule("stories/acts.txt", "opposites", f"{one}/{other}")
                 yield Rule("stories/acts.txt", "opposites", f"{other}/{one}")
+        for one in ours & theirs:
+            for other in (ours | theirs) - {one}:
+                yield Rule("stories/acts.txt", "beside", f"{one}/{other}")
         yield from (Rule("stories/acts.txt", "follow-ups", other) for other in theirs - ours)
 
 
 def _find_words(rules: Iterable[Rule], file: str, texts: Iterable[str]) -> Iterator[Rule]:
     words = {word.lower() for text in texts for word in _ANY_WORD.findall(text)}
     return (rule for rule in rules if rule.file == file and rule.text in words)
+
+
+def _find_stems(rules: Iterable[Rule], titles: Iterable[str]) -> Iterator[Rule]:
+    """Yield the beginnings and stems of words that the stories find."""
+    words = {word for title in titles for word in _ANY_WORD.findall(title.lower())}
+    stems = {stem_word(word) for word in words}
+    for rule in rules:
+        if rule.section == "decisions" and rule.text in stems:
+            yield rule
+        if rule.section == "undoing" and any(word.startswith(rule.text) for word in words):
+            yield rule
 
 
 def _find_patterns(rules: Iterable[Rule], file: str, texts: list[str]) -> Iterator[Rule]:

@@ -5,7 +5,7 @@ from itertools import pairwise, takewhile
 from typing import Final
 
 from sluice.core.news.stories.headline_facts import HeadlineFacts, stem_word
-from sluice.core.news.vocabulary.stories import FOLLOW_UPS, OPPOSITES
+from sluice.core.news.vocabulary.stories import BESIDE, DECISIONS, FOLLOW_UPS, OPPOSITES, OWNERS
 
 # Words that say nothing about an event.
 GENERIC: Final = frozenset({"bitcoin", "btc", "crypto", "million", "billion", "trillion", "k", "m", "b"})
@@ -14,21 +14,12 @@ _MIN_FRAME: Final = 3
 _MAX_FILLER: Final = 2
 _PERIODS: Final = frozenset({"day", "week", "month", "quarter", "half", "year", "decade"})
 _MOVES: Final = frozenset({"rise", "fall"})
-# Where both report the first act, the others tell of no other event: a record of outflows is no rise.
-_BESIDE: Final = {
-    "inflow": _MOVES,
-    "outflow": _MOVES,
-    "liquidate": _MOVES,
-    "fine": frozenset({"settle", "pay", "sue"}),
-    "fund": frozenset({"complete"}),
-    "pardon": frozenset({"sentence", "convict", "charge", "plead"}),
-}
 _BEGINNINGS: Final = frozenset({"launch", "allow", "begin"})
 _USERS: Final = frozenset({"customer", "company", "platform", "exchang"})
 _MIN_OBJECT: Final = 2
 _DEALS: Final = frozenset({"buy", "sell", "merge"})
-_OWNERS: Final = frozenset({"shareholders", "stockholders", "holders", "investors", "creditors", "members", "voters"})
-_DECISIONS: Final = frozenset({"approv", "reject", "endors", "rebuff", "spurn", "refus", "pass"})
+_OWNERS: Final = frozenset(OWNERS.split())
+_DECISIONS: Final = frozenset(DECISIONS.split())
 _SUED_OVER: Final = frozenset({"hack", "halt", "offline"})
 
 
@@ -57,7 +48,7 @@ def is_negation_of(a: HeadlineFacts, b: HeadlineFacts) -> bool:
 
 def has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     """Return whether one reports the opposite of the other, or what follows it."""
-    ignored = frozenset[str]().union(*(_BESIDE.get(act, frozenset()) for act in a.acts & b.acts))
+    ignored = frozenset(act for first in a.acts & b.acts for act in BESIDE.get(first, "").split())
     if "inflation" in a.measures & b.measures:
         ignored |= _MOVES  # prices rise while inflation falls
     if _follows(a, b) or _follows(b, a):

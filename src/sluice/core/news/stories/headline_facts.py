@@ -12,22 +12,15 @@ from sluice.core.news.stories.terms import Term, find_terms, synonyms
 from sluice.core.news.vocabulary import stories as vocabulary
 
 _MAX_CHARS: Final = 600
-_LABEL: Final = re.compile(
-    r"^(?:(?:update|wrapup|refile|correct(?:ed)?)\s*\d*\s*-|"
-    r"(?:exclusive|breaking|just in|flash|live|watch|news|alert|developing|scoop)\s*[:|-])\s*",
-    re.IGNORECASE,
-)
+_LABEL: Final = re.compile(rf"^(?:{vocabulary.WIRE_LABELS})\s*", re.IGNORECASE)
 _TAIL: Final = re.compile(
     r"\s+[-|\u2013\u2014]\s+[^-|\u2013\u2014]{2,40}$|:\s*(?:report|sources|source|filing|data)$", re.IGNORECASE
 )
 _WORD: Final = re.compile(r"[A-Za-z&*][\w&*'\u2019/]*(?:[.-][A-Za-z0-9]\w*)*\.?|[$€£¥]?\d[\d,]*(?:\.\d+)?%?")
 _STOP: Final = frozenset(vocabulary.STOP_WORDS.split())
 _PLANNED: Final = re.compile(vocabulary.PLANNED)
-# The verb takes back what the noun after it names: "lifts mining ban", "drops appeal".
 _UNDOING: Final = re.compile(
-    r"\b(?:lift|drop|scrap|withdraw|withdrew|end|abandon|revers|overturn|toss|dismiss|cancel|repeal|revok|quash|remov|eas|abolish|eliminat|waiv|clos)\w* "
-    r"(?:[\w'-]+ ){0,3}?(ban|appeal|lawsuit|suit|case|tax|probe|investigation|charges|sanctions|restrictions|freeze|boycott|"
-    r"subsidy|exemption|bid|curbs|rule|tariffs?)\b"
+    rf"\b(?:{vocabulary.UNDOING.replace(' ', '|')})\w* (?:[\w'-]+ ){{0,3}}?({vocabulary.UNDONE.replace(' ', '|')})\b"
 )
 _SAME_NOUN: Final = {
     "lawsuit": "suit",
@@ -38,13 +31,8 @@ _SAME_NOUN: Final = {
 }
 # "A to buy B" announces an act: it may be reported as a plan, and as done.
 _ANNOUNCED: Final = re.compile(r"^[^,:]{2,50}? to [a-z]{3,}\b")
-_NEGATED: Final = re.compile(
-    r"\b(?:not(?! guilty| seen)|no|never|fails? to|failed to|refuses? to|refused to|declines? to|denies|cannot|can't|won't|doesn't|didn't|unable)\b"
-)
-_HALTED: Final = re.compile(
-    r"\b(?:halt|pause|stop|suspend|end)(?:s|ed|ped)? (?:\w+ ){0,2}(?:buying|purchases|selling|sales|mining|payouts)\b"
-    r"|\b(?:buying|purchases|selling|sales|mining|payouts) on hold\b"
-)
+_NEGATED: Final = re.compile(rf"\b(?:{vocabulary.NEGATED})\b")
+_HALTED: Final = re.compile(rf"\b(?:{vocabulary.HALTED})\b")
 # The first that fits counts.
 _KINDS: Final = (
     ("talks", re.compile(vocabulary.TALKS)),
