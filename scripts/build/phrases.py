@@ -15,6 +15,7 @@ from phrase_forms import Forms
 from phrase_tables import BadTables, Tables
 
 _TAGS: Final[tuple[str, ...]] = run_path(str(NEWS / "topics/tags.py"))["TAGS"]
+_TITLE_WORDS: Final = ("told assets", "no entities", "before names", "after names", "other nouns")
 _WORDS: Final = ("common words", "name tails", "stop words", "owners", "decisions", "undoing", "undone")
 _HEADLINES: Final = (
     *("planned", "talks", "recap", "explainer", "reaction", "forecast", "negated", "halted", "wire labels"),
@@ -30,7 +31,7 @@ _SENTENCE_WORDS: Final = (
     *("past", "present", "reported", "parties", "known to all", "named parties", "generic"),
     *("commands", "noun commands", "objects"),
 )
-_OTHER_WORDS: Final = (
+_EXCLUSIVE_WORDS: Final = (
     *(("past", "present"), ("past", "reported"), ("known to all", "named parties"), ("commands", "noun commands")),
 )
 # Companies issue them: a ticker is the asset, and stands for its issuer.
@@ -59,10 +60,13 @@ def build_modules(folder: Path) -> dict[str, str]:
             ),
             "|",
         ),
-        **_name(tables.read_list("summaries/words.txt", _SENTENCE_WORDS, _OTHER_WORDS), " "),
+        **_name(tables.read_list("summaries/words.txt", _SENTENCE_WORDS, _EXCLUSIVE_WORDS), " "),
     }
     tags = tables.read_patterns("topics/tags.txt", _TAGS, (_TAGS,))
-    modules["topics"] = {"PATTERNS": {tag: "|".join(patterns) for tag, patterns in tags.items()}}
+    modules["topics"] = {
+        "PATTERNS": {tag: "|".join(patterns) for tag, patterns in tags.items()},
+        **_name(tables.read_list("topics/words.txt", _TITLE_WORDS), " "),
+    }
     tables.check()
     return {"__init__": '"""The tables of phrases as modules, written by ./scripts/setup."""\n'} | {
         name: _write_module(name, constants) for name, constants in modules.items()
@@ -82,6 +86,7 @@ def _read_sentiment(tables: Tables, phrases: list[Phrase]) -> dict[str, object]:
     return {
         "PHRASES": groups,
         "REWRITING": tuple((pattern, new) for pattern, new, _ in rewriting),
+        **_name(tables.read_list("sentiment/words.txt", ("second verbs", "saying", "shares", "records")), " "),
         **_name(tables.read_patterns("sentiment/patterns.txt", _NO_EVENTS, (_NO_EVENTS,)), "|"),
     }
 

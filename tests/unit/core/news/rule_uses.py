@@ -84,6 +84,7 @@ def find_used_rules() -> set[Rule]:
         *_find_stems(rules, titles),
         *_find_words(rules, "summaries/words.txt", sentences),
     }
+    used |= {*_find_words(rules, "topics/words.txt", titles), *_find_words(rules, "sentiment/words.txt", texts)}
     used |= {*_find_patterns(rules, "sentiment/patterns.txt", [rewrite(text) for text in texts])}
     used |= {*_find_patterns(rules, "stories/patterns.txt", [text.lower() for text in titles])}
     used |= {*_find_patterns(rules, "summaries/patterns.txt", sentences)}

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.news.sentiment.lexicon import STOPS, Kind, Unit, find_units, split_words
+from sluice.core.news.vocabulary.sentiment import RECORDS, SAYING, SECOND_VERBS, SHARES
 
 _MOVE: Final = 1.5
 _LEVEL: Final = 2.0
@@ -62,14 +63,10 @@ _ARTICLES: Final = frozenset({"a", "an", "the", "its", "their"})
 _THINGS: Final = (Kind.BURDEN, Kind.ASSET, Kind.OTHER)
 # They negate what follows them, never what stands before.
 _BARE_NEGATIONS: Final = frozenset({"no", "without", "lack", "none", "nobody", "little"})
-_SECOND_VERBS: Final = frozenset(
-    {"sues", "bans", "fines", "charges", "freezes", "raids", "sells", "dumps", "warns", "buys", "adds"}
-)
-_SAYING: Final = frozenset(
-    {":", "says", "say", "sees", "see", "predicts", "predict", "calls", "expects", "expect", "warns", "warn"}
-)
-_SHARES: Final = frozenset({"shares", "stock", "stocks", "equities", "s&p", "nasdaq", "dow"})
-_RECORDS: Final = frozenset({"record", "strong", "lower", "higher"})
+_SECOND_VERBS: Final = frozenset(SECOND_VERBS.split())
+_SAYING: Final = frozenset({":", *SAYING.split()})
+_SHARES: Final = frozenset(SHARES.split())
+_RECORDS: Final = frozenset(RECORDS.split())
 
 
 @dataclass(frozen=True, slots=True)

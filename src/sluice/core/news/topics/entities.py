@@ -7,6 +7,7 @@ from typing import Final
 from sluice.core.news.language import is_english
 from sluice.core.news.stories.headline_facts import HeadlineFacts, clean_title
 from sluice.core.news.stories.names import aliases, find_names
+from sluice.core.news.vocabulary.topics import AFTER_NAMES, BEFORE_NAMES, NO_ENTITIES, OTHER_NOUNS, TOLD_ASSETS
 
 # Where the usual short form is not the name.
 _AS_WRITTEN: Final = {
@@ -20,47 +21,11 @@ _AS_WRITTEN: Final = {
     "korea": "South Korea",
     "xrp": "XRP",
 }
-_ASSETS: Final = frozenset({"bitcoin", "ether", "solana", "xrp", "dogecoin", "gold"})
-_NO_ENTITIES: Final = frozenset(
-    [
-        "quiz",
-        "survey",
-        "poll",
-        "podcast",
-        "opinion",
-        "silver",
-        "dollar",
-        "nft",
-        "usd",
-        "btc",
-        "eth",
-        "sol",
-        "asian",
-        "house",
-        "block",
-    ]
-)
-# They stand before a name and are no part of it.
-_BEFORE_NAMES: Final = frozenset(
-    [
-        "bitcoin",
-        "the",
-        "a",
-        "despite",
-        "etf",
-        "exchange",
-        "bank",
-        "court",
-        "judge",
-        "miner",
-        "crypto",
-        "trade",
-        "after",
-        "amid",
-    ]
-)
-_AFTER_NAMES: Final = frozenset(["to", "will", "has", "is", "was", "did", "may", "can", "could", "and"])
-_OTHER_NOUNS: Final = frozenset(["chapter", "don", "optimism", "ransomware", "hopes", "fears", "wall"])
+_ASSETS: Final = frozenset(TOLD_ASSETS.split())
+_NO_ENTITIES: Final = frozenset(NO_ENTITIES.split())
+_BEFORE_NAMES: Final = frozenset(BEFORE_NAMES.split())
+_AFTER_NAMES: Final = frozenset(AFTER_NAMES.split())
+_OTHER_NOUNS: Final = frozenset(OTHER_NOUNS.split())
 _WORD: Final = re.compile(r"Mt\. ?Gox|[^\W_][\w&*.-]*[^\W_]|[^\W_]|[:;,.!?]")
 _CAPITAL_WORDS: Final = 3
 _MAX_ENTITIES: Final = 8
