@@ -26,7 +26,7 @@ _NOTES: Final = (
     *("boilerplate", "labels", "boilerplate of other languages", "site", "site without word ends", "entry verbs"),
 )
 _OPENINGS: Final = ("openings", "openings of other languages", "more openings")
-_SENTENCES: Final = ("pictures", "biographies", *_OPENINGS, "dangling", "ties")
+_SENTENCES: Final = ("pictures", "biographies", *_OPENINGS, "dangling", "ties", "speech")
 _SENTENCE_WORDS: Final = (
     *("past", "present", "reported", "parties", "known to all", "named parties", "generic"),
     *("commands", "noun commands", "objects"),
@@ -34,6 +34,9 @@ _SENTENCE_WORDS: Final = (
 _EXCLUSIVE_WORDS: Final = (
     *(("past", "present"), ("past", "reported"), ("known to all", "named parties"), ("commands", "noun commands")),
 )
+_PERSONS: Final = ("en", "de", "fr", "es", "pt", "it", "nl", "pl", "tr", "ru", "ja", "zh", "ko")
+_CASED: Final = ("en", "de")
+_ORDERS: Final = ("de", "fr", "es", "pt", "it", "nl", "ru", "zh")
 # Companies issue them: a ticker is the asset, and stands for its issuer.
 _ISSUED: Final = "stablecoin"
 FEW: Final = r"(?:[^\s;:]*[^\s,;:] ){0,4}"
@@ -61,6 +64,7 @@ def build_modules(folder: Path) -> dict[str, str]:
             "|",
         ),
         **_name(tables.read_list("summaries/words.txt", _SENTENCE_WORDS, _EXCLUSIVE_WORDS), " "),
+        **_read_address(tables),
     }
     tags = tables.read_patterns("topics/tags.txt", _TAGS, (_TAGS,))
     modules["topics"] = {
@@ -109,6 +113,17 @@ def _read_stories(tables: Tables) -> dict[str, object]:
         ),
         **_join_meanings([*meanings, *nicknames]),
     }
+
+
+def _read_address(tables: Tables) -> dict[str, object]:
+    """Return for persons and orders the patterns of each language."""
+    cased = [f"persons {language}" for language in _CASED] + [f"orders {language}" for language in _ORDERS]
+    sections = [f"persons {language}" for language in _PERSONS] + [f"orders {language}" for language in _ORDERS]
+    found: dict[str, dict[str, str]] = {"PERSONS": {}, "ORDERS": {}}
+    for section, patterns in tables.read_patterns("summaries/address.txt", sections, cased=cased).items():
+        what, _, language = section.partition(" ")
+        found[what.upper()][language] = "|".join(patterns)
+    return dict(found)
 
 
 def _refuse_names(tables: Tables, nicknames: Iterable[Entry], assets: Iterable[Entry]) -> None:

@@ -14,6 +14,7 @@ from sluice.core.news.sentiment.judge import _normalise
 from sluice.core.news.sentiment.rewriting import rewrite
 from sluice.core.news.stories import names, terms
 from sluice.core.news.stories.headline_facts import _WORD, HeadlineFacts, clean_title, stem_word
+from sluice.core.news.summaries import address
 from sluice.core.news.vocabulary.sentiment import REWRITING
 from unit.core.news.labelled_sets import load_set
 
@@ -40,7 +41,9 @@ _FRAMES: Final = {
     "openings of other languages": r"^(?:{})",
     "more openings": r"^(?:{})",
     "dangling": r"^(?:{})",
+    "speech": r"\b(?:{})\b",
 }
+_ADDRESS: Final = {"persons": r"\b(?:{})\b", "orders": "^(?:{})"}
 _TAG_FRAME: Final = r"(?<!\w)(?:{})(?!\w)"
 
 
@@ -88,6 +91,7 @@ def find_used_rules() -> set[Rule]:
     used |= {*_find_patterns(rules, "sentiment/patterns.txt", [rewrite(text) for text in texts])}
     used |= {*_find_patterns(rules, "stories/patterns.txt", [text.lower() for text in titles])}
     used |= {*_find_patterns(rules, "summaries/patterns.txt", sentences)}
+    used |= {*_find_in_languages(rules)}
     used |= {*_find_patterns(rules, "topics/tags.txt", [item["title"].lower() for item in [*headlines, *items]])}
     return used & {*rules}
 
@@ -169,6 +173,20 @@ def _find_in_pairs(pairs: Iterable[dict[str, Any]]) -> Iterator[Rule]:
 def _find_words(rules: Iterable[Rule], file: str, texts: Iterable[str]) -> Iterator[Rule]:
     words = {word.lower() for text in texts for word in _ANY_WORD.findall(text)}
     return (rule for rule in rules if rule.file == file and rule.text in words)
+
+
+def _find_in_languages(rules: Iterable[Rule]) -> Iterator[Rule]:
+    """Yield what speaks to the reader in the language of an article."""
+    spoken: dict[str, list[str]] = {}
+    for name in load_set("dev", "articles/expected"):
+        spoken.setdefault(load_set("dev", f"articles/{name}")["language"], []).extend(load_article(name))
+    for rule in rules:
+        what, _, language = rule.section.partition(" ")
+        if rule.file == "summaries/address.txt":
+            frame = "{}" if what == "persons" and language in address._WIDE else _ADDRESS[what]
+            pattern = re.compile(frame.format(rule.text), re.NOFLAG if language in address._CASED else re.IGNORECASE)
+            if any(map(pattern.search, spoken.get(language, ()))):
+                yield rule
 
 
 def _find_stems(rules: Iterable[Rule], titles: Iterable[str]) -> Iterator[Rule]:

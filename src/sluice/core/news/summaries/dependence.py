@@ -30,10 +30,9 @@ _EARLY_PRONOUN: Final = re.compile(
 )
 # "Before joining the bank, she …", "At Talis, he …", "Two weeks later, …": who or when stands in the sentence before.
 _DANGLING: Final = re.compile(vocabulary.DANGLING)
-_SPEECH: Final = r"(?:sa(?:y|ys|id)|wr(?:ites?|ote)|add(?:s|ed)|told|tells?|argue[sd]?|believe[sd]?|think|thought|expect(?:s|ed)?|warn(?:s|ed)?|note[sd]?)"
 # "…," they wrote; "Supporters say it …": whoever that is stands in the sentence before.
 _SPEAKER: Final = re.compile(
-    rf"""["“].*[,.!?]["”]\s+(?:he|she|they|it)\s+{_SPEECH}\b|[A-Z]\w+s\s+{_SPEECH}\s+(?:that\s+)?(?:it|this)\b"""
+    rf"""["“].*[,.!?]["”]\s+(?:he|she|they|it)\s+(?:{vocabulary.SPEECH})\b|[A-Z]\w+s\s+(?:{vocabulary.SPEECH})\s+(?:that\s+)?(?:it|this)\b"""
 )
 _OPENING_QUOTES: Final = "\"'“\u2018«„\u2039「『 \u00a0\u202f"
 _PERSON: Final = re.compile(r"\b(?:he|she|him|his|hers?)\b")
