@@ -141,7 +141,7 @@ class Tables:
     def read_replacements(self, name: str, section: str, names: Mapping[str, str]) -> list[tuple[str, str, Entry]]:
         """Return patterns with what takes the place of what they match, the `names` in them filled in."""
         read: list[tuple[str, str, Entry]] = []
-        for entry in self._drop_repeated(self.read(name, 2, {section})):
+        for entry in self._drop_repeated(self.read(name, 2, {section}, {section})):
             pattern, new = entry.columns
             for each, meaning in names.items():
                 pattern, new = pattern.replace(each, meaning), new.replace(each, meaning)

@@ -10,7 +10,7 @@ from unit.core.news.labelled_sets import FOLDER, PARTS, list_titles, load_set
 from unit.core.news.rule_uses import Rule, find_used_rules, list_rules
 
 WITHOUT_A_CASE = FOLDER / "rules-without-a-case.txt"
-MOST_WITHOUT_A_CASE = 6002
+MOST_WITHOUT_A_CASE = 6003
 
 
 def test_headlines_of_frozen():
