@@ -10,7 +10,7 @@ from simulation.loop import Died, Process
 from simulation.platform import SimulatedClock, SimulatedKV, SimulatedObjects, SimulatedStorage
 from simulation.simulation import SimulatedLog, Simulation, within
 from simulation.web import Arrival, Served, SimulatedWeb
-from sluice.core.remote import Message, answer_call, connect
+from sluice.core.remote import Message, answer_calls, connect
 from sluice.core.variables import Variables
 from sluice.platform.durable_objects import Alarm, DurableObjects, Sql
 from sluice.platform.storage.kv import KV, WritePacer
@@ -44,7 +44,7 @@ class _StateObject:
     state: NewsState
 
     async def call(self, name: str, message: Message) -> Message:
-        return await answer_call(self.state, RemoteNewsState, name, message)
+        return await answer_calls(RemoteNewsState)(self.state, name, message)
 
     async def alarm(self) -> None:
         await self.state.handle_alarm()
@@ -57,7 +57,7 @@ class _LockObject:
     lock: RunLock
 
     async def call(self, name: str, message: Message) -> Message:
-        return await answer_call(self.lock, RunLock, name, message)
+        return await answer_calls(RunLock)(self.lock, name, message)
 
     async def alarm(self) -> None:
         """Never set."""

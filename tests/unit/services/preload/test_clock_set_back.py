@@ -20,7 +20,7 @@ from sluice.platform.storage.kv import KV
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.serving.copies import Copy
 from sluice.services.preload.serving.host_directory import HostCache
-from sluice.services.preload.serving.isolate_memory import FLIGHT_S, IsolateMemory, WrongTokens
+from sluice.services.preload.serving.isolate_memory import FLIGHT_S, IsolateMemory
 from sluice.services.preload.serving.replies import VisitTally
 from sluice.services.preload.warming.drain import LEASE_S
 from sluice.services.preload.warming.grant_store import GrantStore
@@ -28,6 +28,7 @@ from sluice.services.preload.warming.settle_page import MAX_HOLD_S as MAX_ZONE_H
 from sluice.services.preload.zone.clock_watch import MAX_WEBHOOK_WAIT_S
 from sluice.services.preload.zone.housekeeping import FORGET_INTERVAL_S
 from sluice.services.preload.zone.operator_calls import KEY_OVERLAP_S
+from sluice.web.admin import WrongTokens
 from unit.services.preload.test_grant_store import build_store
 from unit.services.preload.world import KEY, SITE, ZONE, OriginReply, World
 

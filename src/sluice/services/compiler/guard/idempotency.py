@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 from sluice.core.errors import BadField, Conflict, Invalid, SluiceError
 from sluice.core.json_text import encode_json, encode_utf8
 from sluice.core.ports import Clock, Database, DatabaseRow, Log, NewId
-from sluice.services.compiler.guard.rate_limit import client_key
 from sluice.web import Reply, Request
+from sluice.web.clients import find_client
 from sluice.web.operations import IDEMPOTENCY_KEY, MAX_KEY_CHARS, REPLAYED
 
 OPERATOR: Final = "operator"
@@ -63,7 +63,7 @@ class IdempotencyKeys:
         if not _KEY.fullmatch(key):
             reason = f"is not 1 to {MAX_KEY_CHARS} visible characters of ASCII"
             raise Invalid.from_fields([BadField(IDEMPOTENCY_KEY, reason)])
-        name = _hash([caller or client_key(request.client_ip), request.method, request.path, key])
+        name = _hash([caller or find_client(request.client_ip).key, request.method, request.path, key])
         row = await self._take(name, _hash(body), unique, now_ms)
         if row["reply"] is not None:
             return _parse_reply(row["reply"]).with_header(REPLAYED, "true")

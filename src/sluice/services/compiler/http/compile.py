@@ -16,7 +16,6 @@ from sluice.services.compiler.cache.compiled_list import CACHED_HEAD, FRESH_HEAD
 from sluice.services.compiler.cache.list_provider import ListProvider
 from sluice.services.compiler.cache.served_list import ListForm, ListOrigin, ServedList
 from sluice.services.compiler.guard.guard import REFUSED, TOKEN
-from sluice.services.compiler.guard.rate_limit import client_key
 from sluice.services.compiler.limits.allowance import (
     count_sent_files,
     count_sent_sources,
@@ -25,6 +24,7 @@ from sluice.services.compiler.limits.allowance import (
 from sluice.services.compiler.ports import CountingGuard
 from sluice.services.compiler.requests import BATCH_EXAMPLE, MAX_BODY_BYTES, BatchItem, BatchRequest, CompileRequest
 from sluice.web import Reply, Request, encode_json
+from sluice.web.clients import find_client
 from sluice.web.negotiate import accepts_gzip, choose_media_type
 from sluice.web.operations import Operation, ReplyDoc, describe
 from sluice.web.problems import FieldProblem
@@ -90,7 +90,7 @@ class CompileApi:
         body = parse_model(CompileRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
         media_type = choose_media_type(request.headers.get("accept"), ("application/json", "text/plain"))
         form: ListForm = "text" if media_type == "text/plain" else "json"
-        served = await self._serve(body, form, fresh=wants_fresh(request), client=client_key(request.client_ip))
+        served = await self._serve(body, form, fresh=wants_fresh(request), client=find_client(request.client_ip).key)
         return build_list_reply(request, served, form), served
 
     @describe(COMPILE_BATCH)
@@ -100,7 +100,9 @@ class CompileApi:
         fetches = share_fetches([count_sent_files(item.configuration) for item in body.requests])
         await self.guard.charge_sources(request, sum(count_sent_sources(item.configuration) for item in body.requests))
         items = list(zip(body.requests, fetches, strict=True))
-        return Reply.stream(self._serve_items(items, client_key(request.client_ip)), content_type="application/json")
+        return Reply.stream(
+            self._serve_items(items, find_client(request.client_ip).key), content_type="application/json"
+        )
 
     async def _serve_items(self, items: Sequence[tuple[BatchItem, int]], client: str) -> AsyncIterator[bytes]:
         """Yield the reply. Three items are served at a time; none begins before there is room for its list."""

@@ -13,11 +13,11 @@ from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import FilterList
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.guard.guard import Guard
-from sluice.services.compiler.guard.rate_limit import client_key
 from sluice.services.compiler.live.conversation import Conversation, Socket
 from sluice.services.compiler.live.open_sockets import MAX_OPEN, OpenSocket, OpenSockets
 from sluice.services.compiler.live.socket_messages import SocketCompileMessage
 from sluice.web import Reply, Request, build_problem
+from sluice.web.clients import find_client
 from sluice.web.operations import Operation, ReplyDoc, describe
 
 MAX_RESULT_BYTES: Final = 4_000_000
@@ -65,7 +65,7 @@ class SocketApi:
                 headers={"Upgrade": "websocket"},
             )
         await self.connections.charge(request)
-        client = client_key(request.client_ip)
+        client = find_client(request.client_ip).key
         counted = self.open_sockets.admit(client, self.clock.now())
         try:
             return self.open_socket(partial(self._converse, request, client, counted))

@@ -16,11 +16,11 @@ from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import CompressedList
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.guard.guard import REFUSED, TOKEN
-from sluice.services.compiler.guard.rate_limit import client_key
 from sluice.services.compiler.metrics.request_metrics import RecordRequest, describe_error
 from sluice.services.compiler.ports import ReadGuardedBody
 from sluice.services.compiler.requests import COMPILE_EXAMPLE, MAX_BODY_BYTES, CompileRequest
 from sluice.web import Reply, Request, encode_json
+from sluice.web.clients import find_client
 from sluice.web.operations import Media, Operation, ReplyDoc, describe
 from sluice.web.sse import SseComment, SseEvent, SseLongEvent, StreamItem, stream_events
 
@@ -62,7 +62,7 @@ class StreamApi:
         except SluiceError as error:
             self.record(PATH, began_s, error.status, describe_error(error))
             raise
-        return stream_events(self._run(body, began_s, client_key(request.client_ip)))
+        return stream_events(self._run(body, began_s, find_client(request.client_ip).key))
 
     async def _run(self, body: CompileRequest, began_s: float, client: str) -> AsyncGenerator[StreamItem, None]:
         """Compile anew, always; the task stops when the client leaves.

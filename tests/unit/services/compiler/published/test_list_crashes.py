@@ -81,7 +81,7 @@ async def test_roll_back():
         bench.clock.advance(3600)
 
     async def roll_back(bench: ListBench) -> None:
-        await bench.operator.roll_back(NAME, 1)
+        await bench.operator.roll_back(NAME, 1, bench.ticket())
 
     async def check(bench: ListBench) -> None:
         known = await bench.lists.load(NAME)
@@ -116,7 +116,7 @@ async def test_build_without_an_instance(cron: bool):
     bench = ListBench({SOURCE: make_list(30)})
     await put_and_build(bench)
     bench.sites.answers[SOURCE] = make_list(40)
-    await bench.builds.add(NAME, rollback_to=None)
+    await bench.builds.add(NAME, "build-lost")
     bench.clock.advance(LOST_S)
     if cron:
         await bench.operator.run_due(round(bench.clock.now() * 1000))
