@@ -192,6 +192,18 @@ async def test_soft_purge():
     assert not await first.is_served()
 
 
+@pytest.mark.parametrize("soft", [True, False])
+async def test_page_that_was_purged_while_it_was_fetched(soft: bool):
+    """Visitors who wait for another's request of a page do not get what it brings if a purge came meanwhile, soft or not."""
+    here, first, _ = await meet()
+    seq, now = await first.ask(), here.clock.now()
+    copy = build_copy(PAGE, 200, (), Content(b"x", 1), config=here.zone_config, now=now, seq=seq)
+    assert await first.copies.is_valid(copy)
+    await accept(here, urls=[PAGE.url], soft=soft)
+    here.clock.advance(here.zone_config.cache_purge_delay_s)
+    assert not await first.copies.is_valid(copy)
+
+
 async def test_configuration_travels_with_the_list():
     """A change of the configuration holds in every isolate after the same delay, however old KV's value is."""
     here, first, _ = await meet()

@@ -143,8 +143,9 @@ class CopyStore:
         return await self._check(await self._read_bucket(page))
 
     async def is_valid(self, copy: Copy) -> bool:
-        """Return whether a copy that is not stored yet is still right."""
-        return await self._check(copy) is not None
+        """Return whether a copy that is not stored yet is still right: no purge covers it, not even a soft one."""
+        verdict = await self.numbers.judge(copy.page.url, copy.tags, copy.seq)
+        return verdict in {PurgeVerdict.VALID, PurgeVerdict.UNCHECKED}
 
     async def _check(self, copy: Copy | None) -> Copy | None:
         """Return the copy as visitors may get it; after a soft purge only while the origin fails."""
