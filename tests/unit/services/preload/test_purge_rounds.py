@@ -204,6 +204,30 @@ async def test_deletion_that_fails_halfway(failing: int):
     assert here.origin.counts["/b"] == 1
 
 
+@pytest.mark.parametrize("what", ["round", "preload", "enqueue"])
+async def test_zone_that_is_deleted_while_facts_are_read(what: str):
+    """What waited for D1 while the zone was deleted puts nothing into its empty queue."""
+    here = await World().register()
+    await accept_purge(here, urls=[f"{SITE}/a"])
+    all_rows, deleted = here.database.all, []
+
+    async def delete_first(sql: str, *params: object) -> Any:
+        if "FROM page_facts" in sql and not deleted:
+            deleted.append(True)
+            await here.zone.unregister()
+        return await all_rows(sql, *params)
+
+    here.database.all = delete_first  # type: ignore[method-assign]
+    if what == "round":
+        await here.object.calls(ZONE).background.carry_out_purges()
+    else:
+        with pytest.raises(NotFound):
+            await (here.preload("/b") if what == "preload" else here.enqueue("/b"))
+    assert deleted
+    for table in ("entry", "batch", "membership"):
+        assert here.sql.rows(f"SELECT * FROM {table}") == []  # noqa: S608
+
+
 async def test_zone_that_is_deleted_while_it_is_published():
     """A configuration that the alarm publishes while the zone is deleted does not come back."""
     here = await World().register()

@@ -85,6 +85,10 @@ class Purger:
         # One that an earlier version accepted has no number of its own.
         return purge if purge is None or purge.seq else replace(purge, seq=self.marks.latest())
 
+    def is_accepted(self, purge: Purge) -> bool:
+        """Return whether the purge is accepted and not complete."""
+        return bool(self.sql.rows("SELECT 1 FROM purge WHERE id = ?", purge.purge_id))
+
     async def find(self, purge: Purge) -> PurgeRound:
         """Return some of the copies that the purge still has to remove."""
         await self.log.add(purge)

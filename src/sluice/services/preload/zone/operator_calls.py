@@ -206,7 +206,7 @@ class OperatorCalls:
             order = PageOrder(
                 batch_id=services.create_id("preload"), trigger=wanted.trigger, urls=urls, priority=wanted.priority
             )
-            reply = services.enqueuer.enqueue(order, config, facts, services.now())
+            reply = services.enqueuer.enqueue(order, services.config, facts, services.now())
         await services.wake()
         return reply
 

@@ -55,7 +55,8 @@ class SignedCalls:
         self.services = services
 
     async def preload(self, signed: SignedRequest, body: str) -> SignedReply:
-        services, config = self.services, self.services.config
+        services = self.services
+        services.require_registered()
         self._verify(signed)
         order_body = parse_text(PreloadBody, body)
         self._check_zone_id(order_body.zone_id)
@@ -69,7 +70,7 @@ class SignedCalls:
         )
 
         def enqueue() -> Accepted:
-            return services.enqueuer.enqueue(order, config, facts, services.now())
+            return services.enqueuer.enqueue(order, services.config, facts, services.now())
 
         return await self._run_once(signed, order_body.idempotency_key, [ANY, PRELOAD], enqueue)
 

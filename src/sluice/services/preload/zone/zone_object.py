@@ -212,6 +212,8 @@ class BackgroundWork:
         urls = list(dict.fromkeys(page.url for page in found.pages))
         order = PageOrder(batch_id=batch_id, trigger="post-purge", urls=urls)
         facts = await services.load_facts(urls)
+        if not services.purger.is_accepted(purge):
+            return  # the zone was deleted meanwhile
         # First, because a full queue may drop all pages of this round, and others follow.
         services.batches.open(batch_id, order.trigger, now)
         services.batches.begin_crawl(batch_id)
