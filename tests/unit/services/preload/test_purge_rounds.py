@@ -209,7 +209,8 @@ async def test_zone_that_is_deleted_while_facts_are_read(what: str):
     """What waited for D1 while the zone was deleted puts nothing into its empty queue."""
     here = await World().register()
     await accept_purge(here, urls=[f"{SITE}/a"])
-    all_rows, deleted = here.database.all, []
+    all_rows = here.database.all
+    deleted: list[bool] = []
 
     async def delete_first(sql: str, *params: object) -> Any:
         if "FROM page_facts" in sql and not deleted:
