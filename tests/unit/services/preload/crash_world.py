@@ -135,21 +135,22 @@ class CrashWorld(World):
 
     async def attempt(self, work: Callable[[], Awaitable[object]]) -> bool:
         """Return whether the work ended; after a crash, all that was under way is gone, and everything starts anew."""
+        asyncio.get_running_loop().set_exception_handler(_ignore_crashes)
+        others = asyncio.all_tasks()
         try:
             await work()
         except Crash:
-            await self._bury()
+            await self._bury(asyncio.all_tasks() - others)
             return False
         return True
 
-    async def _bury(self) -> None:
+    async def _bury(self, begun: set[asyncio.Task[object]]) -> None:
         storage: Any = self.storage
         storage.roll_back()
         self.steps.is_dead = True
-        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in others:
+        for task in begun:
             task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        await asyncio.gather(*begun, return_exceptions=True)
         storage.roll_back()
         self.steps.is_dead = False
         self.purges = PurgeMemory()
@@ -167,3 +168,9 @@ class CrashWorld(World):
                 while not await self.attempt(self.object.handle_alarm):
                     pass
             self.clock.advance(60)
+
+
+def _ignore_crashes(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report no crash of a task that nobody waits for any more."""
+    if not isinstance(context.get("exception"), Crash):
+        loop.default_exception_handler(context)
