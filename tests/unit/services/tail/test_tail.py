@@ -27,8 +27,9 @@ class RecordedLog:
         raise AssertionError(name) from error
 
 
+TOKEN = "a-token-of-the-operator"
 HOOK = "https://hook.example/x"
-VARIABLES = {"ERROR_WEBHOOK_URL": HOOK, "LOG_RETENTION_TTL": "60", "ADMIN_TOKEN": "secret"}
+VARIABLES = {"ERROR_WEBHOOK_URL": HOOK, "LOG_RETENTION_TTL": "60", "ADMIN_TOKEN": TOKEN}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ async def test_delivery(answer: Scripted, reasons: list[str]):
     assert [request.method for request in transport.requests] == ["POST"]
     assert log.events == [("webhook.failed", {"reason": reason}) for reason in reasons]
     app = App(service.routes, on_error=lambda error, _request: log.error("x", error))
-    headers = Headers({"authorization": "Bearer secret"})
+    headers = Headers({"authorization": f"Bearer {TOKEN}"})
     for timestamps in ([7], []):
         body = (await app.handle(Request("GET", "https://tail.example/logs", headers))).body
         assert isinstance(body, bytes)
