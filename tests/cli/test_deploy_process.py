@@ -53,7 +53,7 @@ match arguments:
 
 @pytest.fixture(name="runtime", scope="module")
 def _runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
-    runtime = Runtime(tmp_path_factory.mktemp("state"), "--var", "ADMIN_TOKEN=a-long-secret").start()
+    runtime = Runtime(tmp_path_factory.mktemp("state"), "--var", "ADMIN_TOKEN=a-secret-of-the-operator").start()
     yield runtime
     runtime.kill()
 
