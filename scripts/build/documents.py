@@ -67,7 +67,12 @@ def build_worker_document(worker: str) -> dict[str, Any]:
 def list_routes(worker: str) -> list[Route]:
     """Return all routes of a Worker."""
     return add_common_routes(
-        ROUTES[worker](), name=worker, version=__version__, check_bindings=NOTHING, read_document=NOTHING
+        ROUTES[worker](),
+        name=worker,
+        version=__version__,
+        check_bindings=NOTHING,
+        read_document=NOTHING,
+        limit_reads=lambda handler: handler,
     )
 
 

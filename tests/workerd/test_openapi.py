@@ -49,8 +49,8 @@ SHARED: dict[str, set[str]] = {
         "GET /api/v1/trending",
     },
 }
-# An isolate remembers the first for some seconds; the second is charged as a compilation is, before a socket is opened.
-BOUNDED_OTHERWISE = {"GET /health", "GET /ws/compile"}
+# It is charged as a validation is, before a socket is opened.
+BOUNDED_OTHERWISE = {"GET /ws/compile"}
 SCENARIOS: dict[Scenario, str] = {
     compiler_walks.lists: COMPILER,
     compiler_walks.stream: COMPILER,
@@ -264,7 +264,10 @@ def test_reads_are_limited(service: Runtime, documents: dict[str, ApiDocument], 
             replies = (ask(operation, "203.0.113.77") for _ in range(2 * MAX_READS + 1))
             return next(reply for reply in replies if reply.status_code == 429)
 
-        for operation in (each for each in reads if str(each) not in BOUNDED_OTHERWISE):
+        # What fills the window is cheaper than /health.
+        for operation in sorted(reads, key=lambda each: each.path == "/health"):
+            if str(operation) in BOUNDED_OTHERWISE:
+                continue
             refused = insist(operation)
             document.check(operation, refused)
             assert "Retry-After" in refused.headers, operation

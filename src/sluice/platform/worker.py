@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import js
 
@@ -19,8 +19,10 @@ from sluice.platform.invocation import CurrentInvocation, enter_invocation
 from sluice.platform.storage.kv import KV, WritePacer
 from sluice.web import App, Cors, Request, Route, build_error_reply
 from sluice.web.app import forbid_caching
-from sluice.web.caching import Remembered
 from sluice.web.common_routes import Check, add_common_routes, check_secrets
+
+if TYPE_CHECKING:
+    from sluice.web.clients import ReadLimit
 
 # One pacer for each namespace, shared by all requests of the isolate.
 _PACERS: Final[dict[str, WritePacer]] = {}
@@ -55,6 +57,8 @@ class RoutedService(Protocol):
     def routes(self) -> Sequence[Route]: ...
     @property
     def cors(self) -> Cors | None: ...
+    @property
+    def read_limit(self) -> "ReadLimit": ...
 
 
 # Takes `env` and `ctx`; may raise SluiceError, because a variable cannot be read.
@@ -99,14 +103,13 @@ def _build_app(env: Any, name: str, bindings: Sequence[Binding], compose: Compos
     async def check_all() -> Mapping[str, Check]:
         return {**await probe(env, bindings), **check_secrets(read_variables(env)), **check_more()}
 
-    checked = Remembered(check_all, SystemClock())
-
     site = compose(env, CurrentInvocation())
     table = add_common_routes(
         site.routes,
         name=name,
         version=__version__,
-        check_bindings=checked.load,
+        check_bindings=check_all,
+        limit_reads=site.read_limit.limit,
         read_document=lambda: Assets(env).read(f"/openapi/{name}.json"),
     )
     return _APPS.setdefault(compose, App(table, on_error=partial(_log_failure, name), cors=site.cors))

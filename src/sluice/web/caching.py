@@ -7,19 +7,14 @@ A feed has whole links, so it is shared only where `PUBLIC_URL` says which host 
 """
 
 import re
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from dataclasses import dataclass
+from typing import Final
 
-from sluice.core.ports import Clock
 from sluice.web.messages import Reply
-
-Value = TypeVar("Value")
 
 # Cloudflare's rules for Cache-Tag: printable ASCII without spaces, and commas between the tags.
 _TAG: Final = re.compile(r"[!-+\--~]{1,200}")
 _MAX_TAGS: Final = 30
-REMEMBERED_S: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +38,6 @@ class CachePolicy:
     def cache_control(self) -> str:
         stale = f", stale-while-revalidate={self.stale_s}" if self.stale_s else ""
         return f"public, max-age={self.max_age_s}{stale}"
-
-
-@dataclass(slots=True)
-class Remembered(Generic[Value]):
-    """A plain value that all requests of an isolate share for some seconds, because each loading of it costs operations."""
-
-    read: Callable[[], Awaitable[Value]]
-    clock: Clock
-    loaded: list[tuple[float, Value]] = field(default_factory=list)
-
-    async def load(self) -> Value:
-        now = self.clock.now()
-        for at, value in self.loaded:
-            if at <= now < at + REMEMBERED_S:
-                return value
-        value = await self.read()
-        self.loaded[:] = [(now, value)]
-        return value
 
 
 def share_reply(reply: Reply, sharing: CachePolicy) -> Reply:

@@ -49,6 +49,8 @@ class Check:
 
 
 CheckBindings = Callable[[], Awaitable[Mapping[str, Check]]]
+# Returns the handler behind a limit for each client.
+LimitReads = Callable[[Handler], Handler]
 # Reads the document that was built for the Worker.
 ReadDocument = Callable[[], Awaitable[bytes]]
 
@@ -61,6 +63,7 @@ _SHOW_HEALTH: Final = Operation(
         503: ReplyDoc("A binding does not answer; the reply says which one and why.", Health),
     },
     tag=SERVICE,
+    problems=(429,),
 )
 _SHOW_DOCUMENT: Final = Operation(
     "showApiDocument",
@@ -79,11 +82,16 @@ _FILE_REPLY: Final = {200: ReplyDoc("The file.", Media("*/*"))}
 
 
 def add_common_routes(
-    routes: Sequence[Route], *, name: str, version: str, check_bindings: CheckBindings, read_document: ReadDocument
+    routes: Sequence[Route],
+    *,
+    name: str,
+    version: str,
+    check_bindings: CheckBindings,
+    read_document: ReadDocument,
+    limit_reads: LimitReads,
 ) -> list[Route]:
     """Return GET /health, GET /openapi.json, and the routes of the Worker behind them."""
 
-    @describe(_SHOW_HEALTH)
     async def show_health(_request: Request) -> Reply:
         return build_health_reply(name, version, await check_bindings())
 
@@ -91,7 +99,11 @@ def add_common_routes(
     async def show_document(request: Request) -> Reply:
         return apply_conditions(request, build_document_reply(await read_document()))
 
-    return [Route("GET", "/health", show_health), Route("GET", "/openapi.json", show_document), *routes]
+    return [
+        Route("GET", "/health", describe(_SHOW_HEALTH)(limit_reads(show_health))),
+        Route("GET", "/openapi.json", show_document),
+        *routes,
+    ]
 
 
 def build_document_reply(document: bytes) -> Reply:

@@ -330,7 +330,14 @@ def list_all_routes(*routes: Route) -> list[Route]:
     async def read() -> bytes:
         return b""
 
-    return add_common_routes(routes, name="painter", version="1", check_bindings=check, read_document=read)
+    return add_common_routes(
+        routes,
+        name="painter",
+        version="1",
+        check_bindings=check,
+        read_document=read,
+        limit_reads=lambda handler: handler,
+    )
 
 
 def test_tags():

@@ -5,7 +5,6 @@ import pytest
 from fakes.clock import ManualClock
 from sluice.core.errors import TooManyRequests
 from sluice.web import Headers, Reply, Request
-from sluice.web.caching import REMEMBERED_S, Remembered
 from sluice.web.clients import MAX_READERS, MAX_READS, NETWORK_CLIENTS, READS_WINDOW_S, ReadLimit
 
 
@@ -63,21 +62,3 @@ async def test_few_clients_are_remembered():
     reader = Reader()
     await reader.ask(*(f"10.0.{number // 250}.{number % 250}" for number in range(MAX_READERS * 2)))
     assert len(reader.limit.counts) <= MAX_READERS
-
-
-async def test_remembered():
-    """A value is loaded again after some seconds only, and after a failure at once."""
-    clock, values = ManualClock(), iter([1, 2])
-    failures = [ValueError()]
-
-    async def read() -> int:
-        if failures:
-            raise failures.pop()
-        return next(values)
-
-    remembered = Remembered(read, clock)
-    with pytest.raises(ValueError, match=r"^$"):
-        await remembered.load()
-    assert [await remembered.load(), await remembered.load()] == [1, 1]
-    clock.advance(REMEMBERED_S)
-    assert await remembered.load() == 2

@@ -22,6 +22,7 @@ from sluice.web import Cors, Reply, Request, Route
 
 if TYPE_CHECKING:
     from sluice.services.preload.cron import PreloadCron
+    from sluice.web.clients import ReadLimit
     from sluice.web.common_routes import Files
 
 # A reply as the platform has it.
@@ -133,6 +134,12 @@ class PreloadService:
 
         ports = self.ports
         return PreloadCron(self.zones, self.remembered.zones, ports.database, ports.clock, ports.log)
+
+    @cached_property
+    def read_limit(self) -> "ReadLimit":
+        from sluice.web.clients import ReadLimit  # noqa: PLC0415 - not for visitors
+
+        return ReadLimit(self.ports.clock)
 
     @cached_property
     def routes(self) -> list[Route]:

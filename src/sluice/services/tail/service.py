@@ -14,6 +14,7 @@ from sluice.services.tail.http.api import tail_routes
 from sluice.services.tail.journal import Journal
 from sluice.web import Cors, Route
 from sluice.web.admin import OperatorGate
+from sluice.web.clients import ReadLimit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,10 @@ class TailService:
             new_id=ports.new_id,
             log=ports.log,
         )
+
+    @cached_property
+    def read_limit(self) -> ReadLimit:
+        return ReadLimit(self._ports.clock)
 
     @cached_property
     def routes(self) -> list[Route]:

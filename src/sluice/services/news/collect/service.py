@@ -60,7 +60,11 @@ class NewsUpdaterService:
         )
 
     @cached_property
+    def read_limit(self) -> ReadLimit:
+        return ReadLimit(self._ports.clock)
+
+    @cached_property
     def routes(self) -> list[Route]:
         ports = self._ports
-        status = NewsStatus(ports.articles, ports.state, ports.clock, ports.log, ReadLimit(ports.clock))
+        status = NewsStatus(ports.articles, ports.state, ports.clock, ports.log, self.read_limit)
         return updater_routes(self.updater, status, OperatorGate(self.settings.admin_token, ports.clock))

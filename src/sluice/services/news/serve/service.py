@@ -46,14 +46,14 @@ class NewsApiService:
         return ApiSettings.read(self._ports.variables)
 
     @cached_property
-    def reads(self) -> ReadLimit:
+    def read_limit(self) -> ReadLimit:
         return ReadLimit(self._ports.clock)
 
     @cached_property
     def api(self) -> NewsApi:
         ports = self._ports
         snapshots = StoredSnapshot(ports.snapshots, ports.state, ports.clock, ports.memory)
-        return NewsApi(snapshots, ports.clock, self.reads, self.settings.public_url)
+        return NewsApi(snapshots, ports.clock, self.read_limit, self.settings.public_url)
 
     @cached_property
     def push(self) -> PushApi:
@@ -68,7 +68,7 @@ class NewsApiService:
     @cached_property
     def status(self) -> NewsStatus:
         ports = self._ports
-        return NewsStatus(ports.articles, ports.state, ports.clock, ports.log, self.reads)
+        return NewsStatus(ports.articles, ports.state, ports.clock, ports.log, self.read_limit)
 
     @cached_property
     def refresh(self) -> SnapshotRefresh:
