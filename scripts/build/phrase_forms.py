@@ -1,6 +1,6 @@
 """Finds phrases that never count, because another one fits wherever they do: "surges" beside the stem "surg*".
 
-They are compared as `sentiment/lexicon.py` finds them: of the phrases of equal length at a place the stronger one counts, of
+They are compared as `src/sluice/core/news/sentiment/lexicon.py` finds them: of the phrases of equal length at a place the stronger one counts, of
 equally strong ones the last, and stems come after whole words.
 """
 

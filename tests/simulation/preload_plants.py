@@ -27,8 +27,8 @@ PRELOAD_PLANTS: Final = (
         "a lease does not take the page",
         (
             f"{_QUEUE}queue.py",
-            "UPDATE entry SET state = {LEASED}, due_at = ? WHERE id",
-            "UPDATE entry SET due_at = ? WHERE id",
+            "UPDATE entry SET state = {LEASED}, due_at = ?, lease",
+            "UPDATE entry SET due_at = ?, lease",
         ),
     ),
     _plant(

@@ -208,7 +208,7 @@ def test_platform_settings(path: Path):
 def test_entry_knows_its_name(path: Path):
     """The name that a Worker tells is the name it is deployed under."""
     config = tomllib.loads(path.read_text())
-    assert f'NAME = "{config["name"]}"' in (ROOT / config["main"]).read_text()
+    assert f'NAME = "{config["name"]}"' in (ROOT / "src" / Path(config["main"]).name).read_text()
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=name_of)
