@@ -67,11 +67,11 @@ async def collect_replies(here: World) -> dict[str, Any]:
     pages = await here.rows("SELECT * FROM cached_pages")
     assert all([log, alerts, pages])
     return {
-        "Accepted": preloaded.reply,
+        "AcceptedReply": preloaded.reply,
         "PurgeAccepted": purged.reply,
         "PurgeProgress": await zone.show_purge(purged.reply["purge_id"]),
         "CrawlAccepted": (await send(here, "crawl_for_site", {"idempotency_key": new_key()})).reply,
-        "Learned": (await send(here, "store_site_facts", {"idempotency_key": new_key(), "pages": [page]})).reply,
+        "LearnedReply": (await send(here, "store_site_facts", {"idempotency_key": new_key(), "pages": [page]})).reply,
         "AgentReply": (await send(here, "set_agent", {"idempotency_key": new_key()})).reply,
         "Batch": await zone.show_batch(batch_id),
         "StatusReply": await zone.show_status(),
@@ -79,15 +79,15 @@ async def collect_replies(here: World) -> dict[str, Any]:
         "QueueReply": await zone.show_queue(),
         "FailedReply": await zone.list_failed(10),
         "Versions": await zone.list_versions(),
-        "Registered": await zone.show_config(),
+        "RegisteredReply": await zone.show_config(),
         "ObservedReply": await zone.list_observed(),
         "RulesReply": await zone.test_rules(encode_json(page)),
         "LogReply": {"log": log},
         "AlertsReply": {"alerts": alerts},
         "PagesReply": {"pages": pages},
-        "Replayed": await zone.replay_failed("{}"),
-        "Deleted": await zone.delete_failed("{}"),
-        "Unregistered": await zone.unregister(),
+        "ReplayedReply": await zone.replay_failed("{}"),
+        "DeletedReply": await zone.delete_failed("{}"),
+        "UnregisteredReply": await zone.unregister(),
     }
 
 

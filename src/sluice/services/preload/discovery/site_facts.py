@@ -16,7 +16,7 @@ class CrawlAccepted(TypedDict):
     sitemap: str
 
 
-class Learned(TypedDict):
+class LearnedReply(TypedDict):
     learned: Amount
 
 

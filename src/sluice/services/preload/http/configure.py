@@ -13,7 +13,7 @@ from sluice.core.variables import MIN_SECRET_CHARS
 from sluice.services.preload.http.access import NO_STORE, AccessHandlers
 from sluice.services.preload.http.operator_routes import describe_call
 from sluice.services.preload.http.requests import MAX_BODY_BYTES
-from sluice.services.preload.zone.operator_calls import Registered
+from sluice.services.preload.zone.operator_calls import RegisteredReply
 from sluice.web import Reply, Request, Route, read_json
 from sluice.web.operations import describe
 
@@ -37,7 +37,7 @@ CONFIGURE: Final = describe_call(
     "configureZone",
     "Register a zone, or change it",
     "The zone's new configuration, with all defaults filled in.",
-    Registered,
+    RegisteredReply,
 )._replace(
     description="All keys except `site_url` have defaults. A key that is left out gets its default, whatever it was before.",
     body=ZoneBody,

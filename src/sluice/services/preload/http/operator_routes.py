@@ -10,17 +10,17 @@ from sluice.services.preload.http.site_routes import EXAMPLE_URL
 from sluice.services.preload.purge_lists.orders import PurgeAccepted
 from sluice.services.preload.queue.batches import Batch
 from sluice.services.preload.queue.dead_letters import FailedReply
-from sluice.services.preload.queue.enqueue import Accepted
+from sluice.services.preload.queue.enqueue import AcceptedReply
 from sluice.services.preload.queue.queue_summary import QueueReply
 from sluice.services.preload.zone.config_publisher import Versions
 from sluice.services.preload.zone.operator_calls import (
-    Deleted,
+    DeletedReply,
     IdsBody,
-    Registered,
-    Replayed,
+    RegisteredReply,
+    ReplayedReply,
     RulesReply,
     TrafficReply,
-    Unregistered,
+    UnregisteredReply,
 )
 from sluice.services.preload.zone.status import StatusReply
 from sluice.web import Route
@@ -63,19 +63,19 @@ def describe_call(name: str, summary: str, answer: str, reply: type, *, status: 
 
 
 SHOW_CONFIG: Final = describe_call(
-    "showZoneConfiguration", "The zone's configuration", "With all defaults filled in.", Registered
+    "showZoneConfiguration", "The zone's configuration", "With all defaults filled in.", RegisteredReply
 )
 UNREGISTER: Final = describe_call(
     "unregisterZone",
     "Unregister a zone",
     "Its hosts, queue and configuration are deleted, and its stored pages in the minutes after.",
-    Unregistered,
+    UnregisteredReply,
 )
 LIST_VERSIONS: Final = describe_call(
     "listZoneConfigurations", "All versions of the zone's configuration", "The versions.", Versions
 )
 RESTORE: Final = describe_call(
-    "restoreZoneConfiguration", "Restore an earlier configuration", "The zone's new configuration.", Registered
+    "restoreZoneConfiguration", "Restore an earlier configuration", "The zone's new configuration.", RegisteredReply
 )._replace(path=(ZONE, VERSION))
 CANCEL: Final = describe_call(
     "cancelBatch",
@@ -87,13 +87,13 @@ LIST_FAILED: Final = describe_call(
     "listFailedPages", "Pages that failed for good", "The oldest first.", FailedReply
 )._replace(query=LISTING)
 REPLAY: Final = describe_call(
-    "retryFailedPages", "Try failed pages again", "How many are in the queue again.", Replayed
+    "retryFailedPages", "Try failed pages again", "How many are in the queue again.", ReplayedReply
 )._replace(body=IdsBody, body_required=False, example={"ids": [1]}, problems=(404, 409))
 DELETE_FAILED: Final = describe_call(
-    "deleteFailedPages", "Delete failed pages", "How many were deleted.", Deleted
+    "deleteFailedPages", "Delete failed pages", "How many were deleted.", DeletedReply
 )._replace(body=IdsBody, body_required=False, example={"ids": [1]})
 ENQUEUE: Final = describe_call(
-    "enqueuePages", "Warm pages by hand, or all known pages", "The pages are in the queue.", Accepted, status=202
+    "enqueuePages", "Warm pages by hand, or all known pages", "The pages are in the queue.", AcceptedReply, status=202
 )._replace(body=EnqueueBody, example={"urls": [EXAMPLE_URL]}, problems=(404, 409))
 SHOW_QUEUE: Final = describe_call(
     "showQueue", "What is in the queue", "How many pages of each priority, and the next ones.", QueueReply

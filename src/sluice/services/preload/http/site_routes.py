@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from sluice.services.preload.discovery.site_facts import CrawlAccepted, Learned
+from sluice.services.preload.discovery.site_facts import CrawlAccepted, LearnedReply
 from sluice.services.preload.http.access import BATCH_ID, EXAMPLE_ID, PURGE_ID, ZONE, AccessHandlers
 from sluice.services.preload.http.requests import AgentBody, PagesBody, PreloadBody, PurgeBody, SitemapBody
 from sluice.services.preload.purge_lists.orders import PurgeAccepted
 from sluice.services.preload.queue.batches import Batch
-from sluice.services.preload.queue.enqueue import Accepted
+from sluice.services.preload.queue.enqueue import AcceptedReply
 from sluice.services.preload.serving.purging import PurgeProgress
 from sluice.services.preload.zone.signed_calls import AgentReply
 from sluice.services.preload.zone.status import StatusReply
@@ -25,7 +25,7 @@ _FOR_BOTH: Final = "For the operator, and for a site that signs its requests."
 PRELOAD: Final = Operation(
     "preloadPages",
     "Warm pages",
-    {202: ReplyDoc("The pages are in the queue.", Accepted, _ONCE)},
+    {202: ReplyDoc("The pages are in the queue.", AcceptedReply, _ONCE)},
     _REPLAYED,
     tag=_SITES,
     body=PreloadBody,
@@ -65,7 +65,7 @@ CRAWL: Final = Operation(
 LEARN: Final = Operation(
     "updatePageFacts",
     "Store what analytics know about pages",
-    {200: ReplyDoc("How many pages were updated.", Learned, _ONCE)},
+    {200: ReplyDoc("How many pages were updated.", LearnedReply, _ONCE)},
     "A field that is left out keeps its value. A signed request needs an `idempotency_key`.",
     tag=_SITES,
     path=(ZONE,),

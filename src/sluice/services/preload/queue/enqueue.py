@@ -19,7 +19,7 @@ from sluice.services.preload.zone.outbox import Outbox
 MAX_OVERFLOW_LINES: Final = 100  # of one request; one more line reports the rest
 
 
-class Accepted(TypedDict):
+class AcceptedReply(TypedDict):
     preload_batch_id: str
     status: Literal["accepted"]
     enqueued: Annotated[int, Doc("Pages of this batch in the queue; each variant counts.")]
@@ -57,7 +57,7 @@ class Enqueuer:
     queue: Queue
     outbox: Outbox
 
-    def enqueue(self, order: PageOrder, config: ZoneConfig, facts: Mapping[str, Facts], now: float) -> Accepted:
+    def enqueue(self, order: PageOrder, config: ZoneConfig, facts: Mapping[str, Facts], now: float) -> AcceptedReply:
         """Put the pages of an order into the queue."""
         self.batches.open(order.batch_id, order.trigger, now)
         cacheable = [url for url in order.urls if page_bypass_reason(url, config) is None]

@@ -11,7 +11,7 @@ from sluice.core.errors import Invalid, NotFound, SluiceError
 from sluice.core.ports import Clock, Database, Kv, Log
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of, parse_config
 from sluice.core.waits import is_waiting
-from sluice.services.preload.zone.operator_calls import Registered
+from sluice.services.preload.zone.operator_calls import RegisteredReply
 
 REMEMBERED_S: Final = 30.0
 RETRY_S: Final = 5.0  # how soon a lookup that failed is tried again
@@ -54,7 +54,7 @@ class HostDirectory:
     log: Log
     cache: HostCache
     # The configuration as the zone's object has it; raises NotFound for a zone that is not registered.
-    load_config: Callable[[str], Awaitable[Registered]]
+    load_config: Callable[[str], Awaitable[RegisteredReply]]
 
     async def dispatch(
         self,

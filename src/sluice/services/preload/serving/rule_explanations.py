@@ -6,7 +6,7 @@ from sluice.core.preload.caching.freshness import Unstorable, judge_response
 from sluice.core.preload.caching.request_rules import Lookup, Pass, decide_request
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.http.requests import RulesBody
-from sluice.services.preload.zone.operator_calls import Explained, Judged, RulesReply
+from sluice.services.preload.zone.operator_calls import ReplyJudgement, RequestExplanation, RulesReply
 
 _OBSTACLES = {
     "": "the reply may be stored for everybody",
@@ -29,7 +29,7 @@ def explain_rules(request: RulesBody, config: ZoneConfig, now: float) -> RulesRe
     return {**explained, **judged}
 
 
-def _explain_request(decision: Pass | Lookup) -> Explained:
+def _explain_request(decision: Pass | Lookup) -> RequestExplanation:
     if isinstance(decision, Pass):
         return {"decision": "pass", "detail": decision.detail, "reason": decision.reason}
     return {
@@ -44,7 +44,7 @@ def _explain_request(decision: Pass | Lookup) -> Explained:
 
 def _explain_response(
     decision: Pass | Lookup, status: int, headers: HeaderPairs, config: ZoneConfig, now: float
-) -> Judged:
+) -> ReplyJudgement:
     if isinstance(decision, Pass):
         return {"stored": False, "stored_reason": decision.reason}
     verdict = judge_response(status, headers, decision.url, config, now)

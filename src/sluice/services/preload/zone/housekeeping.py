@@ -7,7 +7,7 @@ from sluice.core.errors import SluiceError
 from sluice.core.preload.priority import Facts, Trigger
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.dead_letters import REPLAY_INTERVAL_S, REPLAYED_AT_ONCE
-from sluice.services.preload.queue.enqueue import Accepted, PageOrder
+from sluice.services.preload.queue.enqueue import AcceptedReply, PageOrder
 from sluice.services.preload.zone.services import ZoneServices
 
 MAX_SCHEDULED: Final = 10_000  # pages of one scheduled run, however fast the origin is
@@ -58,13 +58,15 @@ class Housekeeping:
         if config.preload_sitemap_crawl_enabled and self._claim_interval("crawled_at", CRAWL_INTERVAL_S, now):
             self.services.crawl.begin(self.services.create_id("preload"), config.sitemap_url, "sitemap", now)
 
-    async def enqueue_everything(self, config: ZoneConfig, trigger: Trigger, priority: float | None = None) -> Accepted:
+    async def enqueue_everything(
+        self, config: ZoneConfig, trigger: Trigger, priority: float | None = None
+    ) -> AcceptedReply:
         """Enqueue every known page of the site."""
         return self._enqueue_known(config, trigger, priority, await self.services.load_busiest(CANDIDATES))
 
     def _enqueue_known(
         self, config: ZoneConfig, trigger: Trigger, priority: float | None, facts: dict[str, Facts]
-    ) -> Accepted:
+    ) -> AcceptedReply:
         services = self.services
         limit = config.preload_queue_max_depth
         known = services.known_pages.list_oldest(limit)

@@ -13,7 +13,7 @@ from sluice.core.preload.purges import purge_for_removed_zone
 from sluice.core.preload.rate_limits import GLOBAL_PURGE, PURGE
 from sluice.core.preload.zone_config import ConfigJson, ZoneConfig, config_as_json, parse_config
 from sluice.services.preload.discovery.observed_pages import ObservedReply
-from sluice.services.preload.discovery.site_facts import CrawlAccepted, Learned, read_page_facts, read_sitemap_url
+from sluice.services.preload.discovery.site_facts import CrawlAccepted, LearnedReply, read_page_facts, read_sitemap_url
 from sluice.services.preload.http.requests import (
     EnqueueBody,
     PagesBody,
@@ -24,7 +24,7 @@ from sluice.services.preload.http.requests import (
 from sluice.services.preload.purge_lists.orders import PurgeAccepted, build_purge, describe_accepted
 from sluice.services.preload.queue.batches import Batch
 from sluice.services.preload.queue.dead_letters import FailedReply
-from sluice.services.preload.queue.enqueue import Accepted, PageOrder, canonicalize_urls
+from sluice.services.preload.queue.enqueue import AcceptedReply, PageOrder, canonicalize_urls
 from sluice.services.preload.queue.queue_summary import QueueReply, summarize_queue
 from sluice.services.preload.serving.purging import PurgeProgress
 from sluice.services.preload.traffic.coverage import CoverageFigures, load_coverage
@@ -46,23 +46,23 @@ class IdsBody(BaseModel):
     ids: Annotated[list[int], Field(min_length=1, max_length=1000)] | None = None
 
 
-class Registered(TypedDict):
+class RegisteredReply(TypedDict):
     version: int
     zone_id: str
     own_signing_key: Annotated[bool, Doc("Whether the zone has its own signing key.")]
     config: ConfigJson
 
 
-class Unregistered(TypedDict):
+class UnregisteredReply(TypedDict):
     zone_id: str
     status: Literal["unregistered"]
 
 
-class Replayed(TypedDict):
+class ReplayedReply(TypedDict):
     replayed: Amount
 
 
-class Deleted(TypedDict):
+class DeletedReply(TypedDict):
     deleted: Amount
 
 
@@ -76,7 +76,7 @@ class TrafficReply(VisitFigures, CoverageFigures, _Waiting):
     """What the cache is worth. Visits are counted where they are served, and told now and then."""
 
 
-class Explained(TypedDict):
+class RequestExplanation(TypedDict):
     decision: Annotated[Literal["pass", "lookup"], Doc("Whether only the origin may answer, or a copy too.")]
     detail: Annotated[str, Doc("The token of the reason; empty when the reply may fill the cache.")]
     reason: str
@@ -85,7 +85,7 @@ class Explained(TypedDict):
     cache_key: NotRequired[str]
 
 
-class Judged(TypedDict):
+class ReplyJudgement(TypedDict):
     stored: bool
     stored_reason: str
     ttl_s: NotRequired[int]
@@ -93,7 +93,7 @@ class Judged(TypedDict):
     stale_if_error_s: NotRequired[int]
 
 
-class RulesReply(Explained, Judged):
+class RulesReply(RequestExplanation, ReplyJudgement):
     """What would happen with a request; the seconds are there if the response may be stored."""
 
 
@@ -101,10 +101,10 @@ class OperatorCalls:
     def __init__(self, services: ZoneServices) -> None:
         self.services = services
 
-    async def configure(self, config: str, signing_key: str | None = None) -> Registered:
+    async def configure(self, config: str, signing_key: str | None = None) -> RegisteredReply:
         return await self._configure(parse_json(config.encode()), signing_key)
 
-    async def _configure(self, config: ConfigJson, signing_key: str | None = None) -> Registered:
+    async def _configure(self, config: ConfigJson, signing_key: str | None = None) -> RegisteredReply:
         services, default = self.services, {"cache_purge_delay_s": self.services.settings.purge_delay_s}
         new = parse_config({**default, **config})
         before = services.state.config
@@ -121,10 +121,10 @@ class OperatorCalls:
         await services.wake()
         return self._describe_config(new, version)
 
-    async def show_config(self) -> Registered:
+    async def show_config(self) -> RegisteredReply:
         return self._describe_config(self.services.config, self.services.state.version)
 
-    async def unregister(self) -> Unregistered:
+    async def unregister(self) -> UnregisteredReply:
         services, config = self.services, self.services.config
         await services.publisher.withdraw(config)
         await services.pages.forget_facts()
@@ -141,7 +141,7 @@ class OperatorCalls:
         self.services.require_registered()
         return {"versions": await self.services.publisher.list_versions()}
 
-    async def restore_version(self, version: int) -> Registered:
+    async def restore_version(self, version: int) -> RegisteredReply:
         self.services.require_registered()
         versions = await self.services.publisher.list_versions()
         config = next((each["config"] for each in versions if each["version"] == version), None)
@@ -182,18 +182,18 @@ class OperatorCalls:
         dead_letters = self.services.dead_letters
         return {"count": dead_letters.count, "failed": dead_letters.list_oldest(limit)}
 
-    async def replay_failed(self, body: str) -> Replayed:
+    async def replay_failed(self, body: str) -> ReplayedReply:
         services, ids = self.services, parse_text(IdsBody, body).ids
         config = services.enabled_config
         count = Housekeeping(services).replay_dead_letters(config, CANDIDATES, ids, services.now())
         await services.wake()
         return {"replayed": count}
 
-    async def delete_failed(self, body: str) -> Deleted:
+    async def delete_failed(self, body: str) -> DeletedReply:
         self.services.require_registered()
         return {"deleted": self.services.dead_letters.delete(parse_text(IdsBody, body).ids)}
 
-    async def enqueue(self, body: str) -> Accepted:
+    async def enqueue(self, body: str) -> AcceptedReply:
         services = self.services
         services.require_registered()
         wanted = parse_text(EnqueueBody, body)
@@ -220,7 +220,7 @@ class OperatorCalls:
         await services.wake()
         return {"preload_batch_id": batch_id, "status": "accepted", "sitemap": url}
 
-    async def store_page_facts(self, body: str) -> Learned:
+    async def store_page_facts(self, body: str) -> LearnedReply:
         config = self.services.config
         facts = read_page_facts(parse_text(PagesBody, body), config)
         await self.services.pages.merge_facts(facts)
@@ -276,7 +276,7 @@ class OperatorCalls:
         former = [{"key": before[0]["key"], "until": until}] if before else []
         state.put(signing_keys=[{"key": key, "until": None}, *former])
 
-    def _describe_config(self, config: ZoneConfig, version: int) -> Registered:
+    def _describe_config(self, config: ZoneConfig, version: int) -> RegisteredReply:
         services = self.services
         return {
             "version": version,

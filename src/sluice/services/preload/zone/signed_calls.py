@@ -10,7 +10,7 @@ from sluice.core.json_text import encode_json
 from sluice.core.models import parse_text
 from sluice.core.preload.rate_limits import ANY, GLOBAL_PURGE, PRELOAD, PURGE, SITEMAP, Rate
 from sluice.core.preload.request_signing import SignedRequest
-from sluice.services.preload.discovery.site_facts import CrawlAccepted, Learned, read_page_facts, read_sitemap_url
+from sluice.services.preload.discovery.site_facts import CrawlAccepted, LearnedReply, read_page_facts, read_sitemap_url
 from sluice.services.preload.http.requests import (
     AgentBody,
     PagesBody,
@@ -21,7 +21,7 @@ from sluice.services.preload.http.requests import (
 )
 from sluice.services.preload.purge_lists.orders import PurgeAccepted, build_purge, describe_accepted
 from sluice.services.preload.queue.batches import Batch
-from sluice.services.preload.queue.enqueue import Accepted, PageOrder, canonicalize_urls
+from sluice.services.preload.queue.enqueue import AcceptedReply, PageOrder, canonicalize_urls
 from sluice.services.preload.serving.purging import PurgeProgress
 from sluice.services.preload.zone.config_publisher import AGENT_FIELDS, change_agent
 from sluice.services.preload.zone.services import ZoneServices
@@ -39,7 +39,7 @@ class AgentReply(TypedDict):
     away_since: Annotated[float | None, Doc("Since when the agent is away; null while it is there.")]
 
 
-SignedAnswer = Accepted | PurgeAccepted | CrawlAccepted | Learned | AgentReply
+SignedAnswer = AcceptedReply | PurgeAccepted | CrawlAccepted | LearnedReply | AgentReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class SignedCalls:
             priority=order_body.priority,
         )
 
-        def enqueue() -> Accepted:
+        def enqueue() -> AcceptedReply:
             return services.enqueuer.enqueue(order, services.config, facts, services.now())
 
         return await self._run_once(signed, order_body.idempotency_key, [ANY, PRELOAD], enqueue)
@@ -120,7 +120,7 @@ class SignedCalls:
         if stored := services.sql.transaction(admit):
             return SignedReply(stored, replayed=True)
         await services.pages.merge_facts(facts)
-        reply = encode_json(Learned(learned=len(facts)))
+        reply = encode_json(LearnedReply(learned=len(facts)))
         services.admission.store_response(key, signed.body_hash, reply, services.now())
         return SignedReply(reply, replayed=False)
 
