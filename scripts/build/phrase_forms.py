@@ -1,4 +1,4 @@
-"""Finds phrases that never count, because another one fits wherever they do: "surges" beside the stem "surg*".
+"""Finds phrases that another one makes useless or contradicts: "surges" beside the stem "surg*", "opened" beside "opens".
 
 They are compared as `src/sluice/core/news/sentiment/lexicon.py` finds them: of the phrases of equal length at a place the stronger one counts, of
 equally strong ones the last, and stems come after whole words.
@@ -60,6 +60,13 @@ class Forms:
             found = [self._find_other(form) for form in forms]
             if all(found):
                 yield text, kind, found[0]
+
+    def find_opposed(self) -> Iterator[tuple[str, str, str]]:
+        """Yield phrases and their kinds that are a form of another phrase of the opposite kind, which is the third."""
+        for (text, kind), (form, *_) in self._by_line.items():
+            for other in self._by_start[form.words[0][:_LETTERS].rstrip("*")]:
+                if other.words == form.words and other.scale == form.scale and other.kind != kind:
+                    yield text, kind, other.text
 
     def knows(self, text: str) -> bool:
         """Return whether a phrase stands in the text."""

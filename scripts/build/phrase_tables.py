@@ -69,6 +69,8 @@ class Tables:
         lines = read_lines(self.folder / name, name, self.faults)
         for number, text in lines:
             if not text or text.startswith("#"):
+                if "\t" in text:
+                    self.faults.append(f"{name}:{number}: a comment with a tab: no entry begins with #")
                 continue
             if found := _HEADING.fullmatch(text):
                 section = self._read_heading(name, number, found[1], headings)

@@ -83,6 +83,8 @@ def _read_sentiment(tables: Tables, phrases: list[Phrase]) -> dict[str, object]:
     entries = {phrase.text: phrase.entry for phrase in phrases}
     for text, kind, other in forms.find_idle():
         tables.refuse(entries[text], f"“{text}” never counts as “{kind}”, because “{other}” fits wherever it does")
+    for text, kind, other in forms.find_opposed():
+        tables.refuse(entries[text], f"“{text}” is “{kind}”, and the opposite as a form of “{other}”")
     rewriting = tables.read_replacements("sentiment/rewriting.txt", "rewriting", {"FEW": FEW, " SPACE": " "})
     for _, new, entry in rewriting:
         if "\\" not in new and not forms.knows(new.replace(",", "")):

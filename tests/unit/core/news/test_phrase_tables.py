@@ -99,6 +99,7 @@ def test_duplicate_stops_the_build(news: Path):
         ("headlines.txt", "zi*gs\tup\t-", "a wildcard within the word “zi*gs”"),
         ("headlines.txt", "z*\tup\t-", "the stem “z*” is shorter than 3 letters"),
         ("headlines.txt", "$ zigzags\tup\t-", "“$” cannot stand here in “$ zigzags”"),
+        ("headlines.txt", "# zigzags\tup\t-", "a comment with a tab: no entry begins with #"),
         ("headlines.txt", "zigzags _\tup\t-", "“_” cannot stand here in “zigzags _”"),
         # the other tables
         ("stories/names.txt", "putin\tchina", "“putin” is “china” here and “russia” in line {putin}"),
@@ -287,6 +288,7 @@ def test_fault_in_a_section(file: str, section: str, line: str, reason: str, new
     [
         ("surges\tdown\t-", "“surges” never counts as “down”, because “surg*” fits wherever it does"),
         ("surges\tup\t-", "“surges” never counts as “up”, because “surg*” fits wherever it does"),
+        ("opened door\tbad 2\t-", "“opened door” is “bad”, and the opposite as a form of “opens door”"),
         ("surging*\tup\t-", "“surging*” never counts as “up”, because “surg*” fits wherever it does"),
         (
             "halted withdrawals\tbad 2\t-",
@@ -295,8 +297,8 @@ def test_fault_in_a_section(file: str, section: str, line: str, reason: str, new
         ("opens doors\tgood 1\t-", "“opens doors” never counts as “good”, because “opens door” fits wherever it does"),
     ],
 )
-def test_phrase_that_never_counts(line: str, reason: str, news: Path):
-    """A phrase that another one outdoes wherever it stands is told."""
+def test_phrase_beside_another(line: str, reason: str, news: Path):
+    """A phrase that another one outdoes wherever it stands is told, and one whose verb is another's with the opposite meaning."""
     number = plant(news, "headlines.txt", line)
     assert tell_faults(news) == [f"headlines.txt:{number}: {reason}"]
 
