@@ -7,7 +7,8 @@ from typing import Any
 
 from fakes.binding import JsError
 from simulation.loop import Died, Process
-from simulation.platform import SimulatedClock, SimulatedKV, SimulatedObjects, SimulatedStorage
+from simulation.objects import SimulatedObjects, SimulatedStorage
+from simulation.platform import SimulatedClock, SimulatedKV
 from simulation.simulation import SimulatedLog, Simulation, within
 from simulation.web import Arrival, Served, SimulatedWeb
 from sluice.core.remote import Message, answer_calls, connect

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from simulation.loop import Died, Process, current_process
+from simulation.objects import SimulatedObjects, SimulatedStorage
 from simulation.platform import (
     SimulatedClock,
     SimulatedD1,
     SimulatedKV,
-    SimulatedObjects,
     SimulatedR2,
-    SimulatedStorage,
     TrueClock,
 )
 from simulation.simulation import SimulatedLog, Simulation, within

@@ -6,7 +6,7 @@ from simulation.news import NEWS
 from simulation.simulation import run_seed
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(16))
 def test_seed(seed: int):
     """Nothing that the model demands is violated; a failure is shrunk by ./scripts/test --simulate-for."""
     report = run_seed(NEWS, seed)

@@ -6,7 +6,7 @@ from simulation.preload import PRELOAD
 from simulation.simulation import run_seed
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(60))
 def test_seed(seed: int):
     """Nothing that the model demands is violated; a failure is shrunk by ./scripts/test --simulate preload:SEED."""
     report = run_seed(PRELOAD, seed)
