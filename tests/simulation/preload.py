@@ -67,6 +67,7 @@ class PreloadWorld:
             check_invariants(self.platform, model)
         await self._cron()
         check_drained(self.platform, model)
+        await self._change_quietly()
         await self._publish(ISOLATES[0], "global", PATHS, is_soft=False)
         await asyncio.sleep(PURGE_DELAY_S + 0.1)
         for isolate in ISOLATES:
@@ -78,6 +79,15 @@ class PreloadWorld:
             await asyncio.sleep(700)
         check_retention(self.platform, model)
         check_invariants(self.platform, model)
+
+    async def _change_quietly(self) -> None:
+        """Change all pages and tell nobody: what lives for a minute must be gone after three."""
+        for path in PATHS:
+            await self._visit(ISOLATES[0], path)
+            await self._edit(path)
+        await asyncio.sleep(180)
+        for path in PATHS:
+            await self._visit(ISOLATES[0], path)
 
     def _has_work(self) -> bool:
         return any(self.platform.storage.rows(f"SELECT 1 FROM {table} LIMIT 1") for table in _WORK)  # noqa: S608
@@ -265,6 +275,8 @@ class PreloadWorld:
         await self._operate(isolate, "PUT", "config", config)
 
     def _add_limits(self, config: dict[str, Any], *, is_certain: bool) -> None:
+        stale_s = max(config["cache_stale_while_revalidate_s"], config["cache_stale_if_error_s"])
+        self.model.stale_s = max(self.model.stale_s, stale_s)
         at_once, per_second, per_minute = (config[f"preload_{name}"] for name in _LIMITS)
         self.model.limits.append(Limits(self.model.now(), at_once, per_second, per_minute, is_certain))
 

@@ -14,7 +14,8 @@ from sluice.web import Reply
 
 # Two clocks, milliseconds, and the way of a request.
 SLACK_S = 0.05
-UNCHECKED_S = 300.0
+USUAL_S = 3600  # the lifetime of a page that says nothing of it
+SLOW_S = 100.0  # an answer of the origin may have been under way for so long
 
 
 @dataclass
@@ -28,9 +29,6 @@ class Page:
     @property
     def version(self) -> int:
         return len(self.began)
-
-    def version_at(self, at: float) -> int:
-        return sum(began <= at for began in self.began)
 
 
 @dataclass
@@ -74,8 +72,9 @@ class PreloadModel:
     replies: dict[str, str] = field(default_factory=dict)
     # Times at which a clock was set: windows that contain one are not compared.
     jumps: list[float] = field(default_factory=list)
+    # For so long, at most, any configuration allows to serve stale.
+    stale_s: float = 0.0
     paused_since: float | None = None
-    zone_is_certain: bool = True
 
     def now(self) -> float:
         return self.simulation.loop.time()
@@ -111,6 +110,19 @@ class PreloadModel:
         if version < least and "unchecked" not in status:
             text = f"{path} v{version}, but v{least} was purged for; {layer}; {status}"
             self.simulation.violate("a purge holds two seconds after its 202", text)
+
+        if not self.jumps:
+            self._check_age(page, version, began_at, is_stale=is_excused)
+
+    def _check_age(self, page: Page, version: int, at: float, *, is_stale: bool) -> None:
+        """Check that what was replaced at the origin is not served for longer than its lifetime."""
+        if version == page.version:
+            return
+        lifetime_s = USUAL_S if page.max_age_s is None else page.max_age_s
+        allowed_s = lifetime_s + (self.stale_s if is_stale else 0) + SLOW_S
+        age_s = at - page.began[version]
+        text = f"{page.path} v{version} was replaced {age_s:.0f} s ago, {allowed_s:.0f} s are allowed"
+        self.simulation.require(age_s <= allowed_s, "no copy outlives its lifetime", text)
 
     def arrive(self, arrival: Arrival, path: str) -> None:
         """Check a request of the zone's object against the zone's limits."""

@@ -162,6 +162,14 @@ PRELOAD_PLANTS: Final = (
         (f"{_ZONE}housekeeping.py", "        services.admission.forget_expired(now)\n", ""),
     ),
     _plant(
+        "a copy is fresh for ever",
+        (
+            "core/preload/caching/freshness.py",
+            "lifetime_s=min(MAX_TTL_S, lifetime_s)",
+            "lifetime_s=min(MAX_TTL_S, lifetime_s * 100)",
+        ),
+    ),
+    _plant(
         "a purge removes newer copies from the index",
         (
             "services/preload/serving/purging.py",
