@@ -46,6 +46,18 @@ async def test_first_build():
     assert bench.purged == ["list-my-list", f"patches-{derive_patch_id(NAME)}"]
 
 
+async def test_source_that_comes_back():
+    """A source that was taken out of a list and put back with the same bytes is stored again."""
+    bench = await build()
+    for sources in ((A,), (A, B)):
+        build_id = await bench.put(NAME, *sources)
+        await bench.run_all()
+        row = await bench.builds.find(build_id)
+        assert row is not None
+        assert (row["outcome"], row["reason"]) == ("published", None)
+    assert len(rules_of(await bench.text(f"{NAME}.txt"))) == 150
+
+
 async def test_unchanged():
     """A build that changes neither rules nor state makes no version, and compiles nothing."""
     bench = await build()

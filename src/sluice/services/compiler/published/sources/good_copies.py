@@ -38,13 +38,14 @@ class GoodCopyStore:
 
     async def store(self, name: str, outcomes: Iterable[SourceOutcome]) -> None:
         """Store what was read as the new good copies; what was not read keeps its copy and its time."""
-        known = {row["source"]: row["digest"] for row in await self._load_rows(name)}
         for outcome in outcomes:
             if outcome.state not in {SourceState.OK, SourceState.MIRROR} or outcome.packed is None:
                 continue
             digest = outcome.packed.digest
-            if known.get(outcome.source) != digest:
-                await self.bucket.put(copy_key(name, outcome.source, digest), outcome.packed.content)
+            key = copy_key(name, outcome.source, digest)
+            # The row does not tell: it stays when its object is removed because the list no longer has the source.
+            if await self.bucket.head(key) is None:
+                await self.bucket.put(key, outcome.packed.content)
             fetched_ms = round((outcome.fetched_s or 0) * 1000)
             await self.database.run(_PUT, name, outcome.source, digest, outcome.rule_count, fetched_ms)
 
