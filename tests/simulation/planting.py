@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from simulation.compiler_plants import COMPILER_PLANTS
 from simulation.news_plants import NEWS_PLANTS
 from simulation.preload_plants import PRELOAD_PLANTS
 
@@ -59,7 +60,7 @@ def search(name: str, seeds: int) -> Finding:
     return Finding(int(seed), text, spent_s)
 
 
-PLANTS = {each.name: each for each in (*PRELOAD_PLANTS, *NEWS_PLANTS)}
+PLANTS = {each.name: each for each in (*PRELOAD_PLANTS, *NEWS_PLANTS, *COMPILER_PLANTS)}
 
 
 def main() -> int:

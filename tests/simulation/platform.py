@@ -154,6 +154,8 @@ class SimulatedR2(FakeR2):
     def __init__(self, ports: Ports) -> None:
         super().__init__(TrueClock())
         self._ports = ports
+        # What was there, and what is there now.
+        self.on_put: Callable[[str, Any, Any], None] = lambda _key, _before, _after: None
 
     async def get(self, key: str, options: dict[str, Any] | None = None) -> Any:
         return await self._call("r2 get", lambda: FakeR2.get(self, key, options))
@@ -162,7 +164,14 @@ class SimulatedR2(FakeR2):
         return await self._call("r2 head", lambda: FakeR2.head(self, key))
 
     async def put(self, key: str, body: bytes | str, options: dict[str, Any]) -> Any:
-        return await self._call("r2 put", lambda: FakeR2.put(self, key, body, options))
+        async def store() -> Any:
+            before = self._objects.get(key)
+            stored = await FakeR2.put(self, key, body, options)
+            if stored is not None:
+                self.on_put(key, before, await FakeR2.get(self, key))
+            return stored
+
+        return await self._call("r2 put", store)
 
     async def delete(self, keys: list[str]) -> None:
         await self._call("r2 delete", lambda: FakeR2.delete(self, keys))

@@ -7,12 +7,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
+from simulation.compiler import COMPILER
 from simulation.news import NEWS
 from simulation.preload import PRELOAD
 from simulation.shrinking import shrink
 from simulation.simulation import Report, Scenario, run_seed
 
-SCENARIOS: dict[str, Scenario] = {each.name: each for each in (PRELOAD, NEWS)}
+SCENARIOS: dict[str, Scenario] = {each.name: each for each in (PRELOAD, NEWS, COMPILER)}
 PROGRESS_S = 30.0
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
