@@ -1,16 +1,25 @@
 """The options of callers reach the compiler by every way, and no list answers a caller with others."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from fakes.workflows import FakeStep, NonRetryableError
+from sluice.core.compiler.events import ignore_event
+from sluice.platform.workflows import Steps
 from sluice.services.compiler.cache.compile_order import CallerOptions, CompileOrder
 from sluice.services.compiler.cache.compiled_list import CompressedList
+from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.jobs.queue_messages import parse_message
 from sluice.services.compiler.live import socket_messages
+from sluice.services.compiler.live.socket_api import compile_for_socket
+from sluice.services.compiler.live.stream import StreamApi
 from sluice.services.compiler.requests import BatchItem, CompileRequest
-from unit.services.compiler.test_jobs import CONFIGURATION
+from unit.services.compiler.test_api_docs import read_body
+from unit.services.compiler.test_jobs import CONFIGURATION, deliver
 from unit.services.compiler.world import World, configuration
 from unit.web.calls import post
 
@@ -37,17 +46,96 @@ def test_every_way_takes_every_option(model: type[CallerOptions], more: dict[str
 async def test_queued_job_keeps_every_option():
     """The message of a job says what its request said."""
     world = World()
-
-    async def admit(_request: object, **_limits: object) -> Any:
-        return {"configuration": CONFIGURATION, **ALL}
-
-    guard: Any = admit
     keys = replace(world.service.keys, new_id=lambda: "0")
-    await replace(world.service.queue_api, guard=guard, keys=keys).submit(post(b""))
+    await replace(world.service.queue_api, guard=admitting(SENT), keys=keys).submit(post(b""))
     [(_, body)] = world.sent
     message = parse_message(body)
     assert isinstance(message, CallerOptions)
     assert message.list_caller_options() == ALL
+
+
+def admitting(body: dict[str, Any]) -> Any:
+    """A guard that lets this body pass."""
+
+    async def admit(_request: object, **_limits: object) -> Any:
+        return body
+
+    guard: Any = admit
+    guard.charge_sources = lambda *_arguments: asyncio.sleep(0)
+    return guard
+
+
+SENT = {"configuration": CONFIGURATION, **CallerOptions(**ALL).model_dump(by_alias=True)}
+BATCH = {"requests": [{"id": "1", **SENT}]}
+
+
+async def compile_now(world: World) -> None:
+    await replace(world.service.compile_api, guard=admitting(SENT)).compile(post(b""))
+
+
+async def compile_batch(world: World) -> None:
+    await read_body(await replace(world.service.compile_api, guard=admitting(BATCH)).compile_batch(post(b"")))
+
+
+async def stream(world: World) -> None:
+    api = StreamApi(
+        guard=admitting(SENT), compiler=world.compiler, log=world.log, record=world.service.request_metrics.record
+    )
+    await read_body(await api.stream(post(b"")))
+
+
+async def ask_socket(world: World) -> None:
+    message = socket_messages.SocketCompileMessage.model_validate({"type": "compile", "sessionId": "s", **SENT})
+    await compile_for_socket(world.compiler, "client", message, ignore_event)
+
+
+async def consume(world: World) -> None:
+    answer = await deliver(world, {"type": "compile", "requestId": "j1", **SENT})
+    assert answer.answer == "ack"
+
+
+async def consume_batch(world: World) -> None:
+    answer = await deliver(world, {"type": "batch-compile", "requestId": "j1", **BATCH})
+    assert answer.answer == "ack"
+
+
+async def run_workflow(world: World) -> None:
+    steps = Steps(FakeStep(), NonRetryableError)
+    assert (await world.service.workflows.compilation.run("w1", SENT, steps))["success"]
+
+
+async def run_batch_workflow(world: World) -> None:
+    steps = Steps(FakeStep(), NonRetryableError)
+    assert (await world.service.workflows.batch.run("w1", BATCH, steps))["success"]
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        compile_now,
+        compile_batch,
+        stream,
+        ask_socket,
+        consume,
+        consume_batch,
+        run_workflow,
+        run_batch_workflow,
+    ],
+)
+async def test_every_option_reaches_the_compiler(
+    way: Callable[[World], Awaitable[None]], monkeypatch: pytest.MonkeyPatch
+):
+    """By each way from a caller to the compiler, the order that arrives there has all that the caller has said."""
+    compiled: list[CallerOptions] = []
+    compile_list = ListCompiler.compile
+
+    async def note(self: ListCompiler, order: CompileOrder, **more: Any) -> CompressedList:
+        compiled.append(order.caller_options)
+        return await compile_list(self, order, **more)
+
+    monkeypatch.setattr(ListCompiler, "compile", note)
+    await way(World())
+    assert compiled == [CallerOptions(**ALL)]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "pre_fetched_content"])

@@ -119,6 +119,7 @@ class World:
             database=self.database,
             bucket=self.bucket,
             compilation_cache=KV(self.kv_fake, self.clock),
+            metrics=KV(FakeKV(self.clock), self.clock),
             analytics=self.points,
             send_to_compilation=send_to(FakeObjects(self._make_object)),
             send_to_sweeper=send_to(FakeObjects(lambda _name: Answering(SweeperCalls, self))),
