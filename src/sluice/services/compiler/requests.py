@@ -33,7 +33,9 @@ class CompileRequest(CallerOptions, _Strict):
 
     configuration: Configuration
     priority: SentPriority = "standard"
-    report: bool = False
+    report: Annotated[
+        bool, Field(description="Adds every dropped line to the reply; a job or workflow ignores it, and makes none.")
+    ] = False
 
 
 class BatchItem(CallerOptions, _Strict):
