@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from sluice.services.compiler.cache.compile_order import CallerOptions, CompileO
 from sluice.services.compiler.cache.compiled_list import CompressedList
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.jobs.queue_messages import CompileMessage, parse_message
+from sluice.services.compiler.limits.allowance import FetchAllowance
 from sluice.services.compiler.live import socket_messages
 from sluice.services.compiler.live.socket_api import compile_for_socket
 from sluice.services.compiler.live.stream import StreamApi
@@ -79,6 +80,19 @@ def admitting(body: dict[str, Any]) -> Any:
     return guard
 
 
+# What an order says that is no part of a list's key, each with another value than `ORDER` has.
+OUTSIDE_OF_THE_KEY: dict[str, Any] = {
+    "trigger": "batch",  # recorded
+    "form": "text",  # a form of what is stored
+    "ttl_s": 1,  # how long it is stored
+    "fresh": True,  # whether what is stored will do
+    "client": "203.0.113.7",  # who waits for a turn
+    "allowance": FetchAllowance(7),  # a list that needs more fetches is none
+}
+IN_THE_KEY = {"configuration", "caller_options"}
+# A list with a report is not stored.
+FOR_ONE_CALLER: dict[str, Any] = {"detailed": True}
+ORDER = CompileOrder(configuration=configuration(), trigger="sync")
 SENT = {"configuration": CONFIGURATION, **CallerOptions(**ALL).model_dump(by_alias=True)}
 BATCH = {"requests": [{"id": "1", **SENT}]}
 
@@ -157,10 +171,9 @@ async def test_every_option_reaches_the_compiler(
 async def test_every_option_has_its_own_key(name: str, content: dict[str, str]):
     """A list with an option is stored where nobody without it finds it, and the option shows in it."""
     world = World()
-    order = CompileOrder(configuration=configuration(), trigger="sync")
     options: dict[str, Any] = {"pre_fetched_content": content, name: ALL[name]}
-    plain = await world.compiler.compile(replace(order, caller_options=CallerOptions(pre_fetched_content=content)))
-    changed = await world.compiler.compile(replace(order, caller_options=CallerOptions(**options)))
+    plain = await world.compiler.compile(replace(ORDER, caller_options=CallerOptions(pre_fetched_content=content)))
+    changed = await world.compiler.compile(replace(ORDER, caller_options=CallerOptions(**options)))
     assert plain.summary.cache_key != changed.summary.cache_key
     assert drop_key(plain) != drop_key(changed)
 
@@ -170,3 +183,19 @@ def drop_key(compiled: CompressedList) -> dict[str, Any]:
     members: dict[str, Any] = {**compiled.reply_members()}
     del members["cacheKey"]
     return members
+
+
+def test_every_member_of_an_order_is_known():
+    """A member that is not in the key leaves the list as it is, or the list is not stored; one that travels is no exception."""
+    assert {each.name for each in fields(CompileOrder)} == {*OUTSIDE_OF_THE_KEY, *FOR_ONE_CALLER, *IN_THE_KEY}
+    assert replace(ORDER, **FOR_ONE_CALLER).is_for_caller_alone
+    assert not ORDER.is_for_caller_alone
+
+
+@pytest.mark.parametrize("name", OUTSIDE_OF_THE_KEY)
+async def test_what_is_outside_of_the_key_leaves_the_list_as_it_is(name: str):
+    """Who asks with another value gets the same bytes from the cache, so the list must be the same."""
+    plain = await World().compiler.compile(ORDER)
+    changed = await World().compiler.compile(replace(ORDER, **{name: OUTSIDE_OF_THE_KEY[name]}))
+    assert getattr(ORDER, name) != OUTSIDE_OF_THE_KEY[name]
+    assert (plain.members, plain.text) == (changed.members, changed.text)
