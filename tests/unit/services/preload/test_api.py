@@ -36,6 +36,9 @@ class NoZones:
         raise NotFound("not registered")
 
     def open(self) -> PreloadService:
+        def drop(work: Any) -> None:
+            work.close()
+
         kv: Any = self
         variables = {"ADMIN_TOKEN": TOKEN, "SIGNING_KEY": KEY}
         ports = PreloadPorts(
@@ -53,7 +56,7 @@ class NoZones:
             open_webhook_fetch=UNUSED,
             clock=ManualClock(1_700_000_000),
             new_id=UNUSED,
-            defer=lambda _work: None,
+            defer=drop,
             log=ListLog(),
         )
         return PreloadService(ports)

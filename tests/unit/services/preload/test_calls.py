@@ -148,7 +148,7 @@ class KnownZone(World):
         def forget() -> None:
             self.forgotten += 1
 
-        return RemoteZones(UNUSED, UNUSED, self._forward, forget).get(ZONE)
+        return RemoteZones(UNUSED, UNUSED, self.forward, forget).get(ZONE)
 
     @property
     def known(self) -> tuple[object, ...]:

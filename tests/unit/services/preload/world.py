@@ -308,7 +308,7 @@ class World:
             edge_texts=self.edge,
             bodies=PlainBodies(),
             files=UNUSED,
-            send_to_zone=self._forward,
+            send_to_zone=self.forward,
             open_fetch=lambda _allowed: self.origin,
             open_webhook_fetch=lambda _allowed: self._post_webhook,
             clock=self.clock,
@@ -356,7 +356,7 @@ class World:
     def zone_config(self) -> ZoneConfig:
         return parse_config(self.config)
 
-    async def _forward(self, zone_id: str, name: str, message: Message) -> Message:
+    async def forward(self, zone_id: str, name: str, message: Message) -> Message:
         # Looked up for each call, because a test may put something in its place.
         return await self._send(zone_id, name, message)
 
