@@ -103,23 +103,27 @@ def listing_routes(access: AccessHandlers, database: Database) -> list[Route]:
         await access.gate.admit(request)
         return Reply.json(ZonesReply(zones=await access.zones.list_ids()), headers=NO_STORE)
 
-    async def load(request: Request, table: str, order: str) -> list[Any]:
+    async def load(operation: Operation, request: Request, table: str, order: str) -> list[Any]:
         await access.gate.admit(request)
-        zone_id, limit = ZONE.read(request), LISTING.read(request)[LIMIT]
+        zone_id, limit = ZONE.read(request), operation.read(request)[LIMIT]
         sql = f"SELECT * FROM {table} WHERE zone_id = ? ORDER BY {order} DESC LIMIT ?"  # noqa: S608
         return await database.all(sql, zone_id, limit)
 
     @describe(LIST_ALERTS)
     async def list_alerts(request: Request) -> Reply:
-        return Reply.json(AlertsReply(alerts=await load(request, "preload_alerts", "raised_at")), headers=NO_STORE)
+        return Reply.json(
+            AlertsReply(alerts=await load(LIST_ALERTS, request, "preload_alerts", "raised_at")), headers=NO_STORE
+        )
 
     @describe(LIST_LOG)
     async def list_log(request: Request) -> Reply:
-        return Reply.json(LogReply(log=await load(request, "preload_log", "id")), headers=NO_STORE)
+        return Reply.json(LogReply(log=await load(LIST_LOG, request, "preload_log", "id")), headers=NO_STORE)
 
     @describe(LIST_PAGES)
     async def list_pages(request: Request) -> Reply:
-        return Reply.json(PagesReply(pages=await load(request, "cached_pages", "stored_at")), headers=NO_STORE)
+        return Reply.json(
+            PagesReply(pages=await load(LIST_PAGES, request, "cached_pages", "stored_at")), headers=NO_STORE
+        )
 
     return [
         Route("GET", "/api/v1/zones", list_zones),
