@@ -16,6 +16,7 @@ from sluice.services.compiler.cache.compile_order import CallerOptions, CompileO
 from sluice.services.compiler.cache.compiled_list import FRESH_HEAD, SHARED_HEAD
 from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.guard.turnstile import MAX_TOKEN_CHARS
+from sluice.services.compiler.http.catalog import ENDPOINTS
 from sluice.services.compiler.http.list_operations import NAME
 from sluice.web import Reply
 from sluice.web.operations import Operation, find_operation
@@ -38,6 +39,12 @@ def test_example_is_valid(operation: Operation):
     if operation.body:
         assert issubclass(operation.body, BaseModel)
         parse_model(operation.body, dict(operation.example))
+
+
+def test_catalog_is_complete():
+    """GET /api names every route, except pages and the second way to cancel a job."""
+    routes = {f"{route.method} {route.pattern}" for route in list_routes("adblock-compiler")}
+    assert routes - {"GET /", "GET /openapi.json", "DELETE /queue/cancel/:id"} == ENDPOINTS.keys()
 
 
 def test_bodies_of_compilations_may_have_a_token():
