@@ -13,15 +13,16 @@ from documents import build_worker_document, list_routes
 from sluice.core.errors import Invalid
 from sluice.core.models import parse_model
 from sluice.services.compiler.cache.compile_order import CallerOptions, CompileOrder
-from sluice.services.compiler.cache.compiled_list import FRESH_HEAD, SHARED_HEAD
+from sluice.services.compiler.cache.compiled_list import CACHED_HEAD, FRESH_HEAD, SHARED_HEAD
 from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.guard.turnstile import MAX_TOKEN_CHARS
 from sluice.services.compiler.http.catalog import ENDPOINTS
 from sluice.services.compiler.http.list_operations import NAME
-from sluice.web import Reply
+from sluice.web import Reply, Request
 from sluice.web.operations import Operation, find_operation
 from unit.services.compiler.published.list_bench import ListBench, make_list
 from unit.services.compiler.published.test_lists_api import ADMIN, Client, read
+from unit.services.compiler.test_jobs import CONFIGURATION, deliver
 from unit.services.compiler.world import LIST, URL, World, configuration
 from unit.web.calls import post
 from workerd.api_document import ApiDocument
@@ -74,6 +75,7 @@ async def test_stored_list_is_as_documented():
     compiled = await world.compiler.compile(replace(order, detailed=True))
     check("POST", "/compile", json.loads(FRESH_HEAD + compiled.members.inflate()), {"report", "previousVersion"})
     measured = await world.compiler.compile(replace(order, caller_options=CallerOptions(benchmark=True)))
+    check("POST", "/compile", json.loads(CACHED_HEAD + compiled.members.inflate()), {"cached"})
     check("POST", "/compile", json.loads(SHARED_HEAD + measured.members.inflate()), {"metrics", "deduplicated"})
 
 
@@ -95,6 +97,24 @@ async def test_batch_is_as_documented():
     check("POST", "/compile/batch", body, {"success", "results"})
     assert [result["success"] for result in body["results"]] == [True, False]
     assert body["results"][1]["errors"]
+
+
+async def test_results_of_jobs_are_as_documented():
+    """So is what is told of a job: its list, under a head that is joined to stored bytes, and the results of a batch."""
+    world = World()
+    await deliver(world, {"type": "compile", "requestId": "one", "configuration": CONFIGURATION})
+    items = [{"id": "list", "configuration": CONFIGURATION}, {"id": "none", "configuration": {"name": "T"}}]
+    await deliver(world, {"type": "batch-compile", "requestId": "many", "requests": items})
+    path = "/queue/results/{id}"
+    for job_id, query, members in (
+        ("one", "", {"jobInfo", "rules"}),
+        ("many", "", {"jobInfo", "results"}),
+        ("many", "?item=list", {"jobInfo", "rules"}),
+    ):
+        request = Request("GET", f"https://sluice.example/queue/results/{job_id}{query}", params={"id": job_id})
+        reply = await world.service.queue_api.show_result(request)
+        assert isinstance(reply.body, bytes)
+        check("GET", path, json.loads(reply.body), members)
 
 
 async def read_body(reply: Reply) -> bytes:
