@@ -16,6 +16,7 @@ BENCHES: Final = {
     "compile": "compiling",
     "cost": "cost",
     "lists": "list_builds",
+    "mutants": "mutants",
     "news": "news",
     "preload": "preload",
     "purges": "purges",
