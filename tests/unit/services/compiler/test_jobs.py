@@ -195,6 +195,24 @@ async def test_retries_then_dead_letter():
     assert job
     assert (letter.answer, job.state, job.attempts) == ("ack", "failed", 5)
     assert "down" in str(job.error)
+    assert await letters(world) == {("j1", ""): job.error}
+    assert world.counts["jobs", "failed"] == 1
+
+
+async def test_job_that_fails_however_often_it_is_sent_again():
+    """A message may be delivered more often than the queue's own retries: the sixth attempt is the last one."""
+    world = World({URL: [Unavailable(f"down {n}") for n in range(100)]})
+    await world.jobs.accept(message())
+    [(_, body)] = world.sent
+    answers = [(await deliver(world, body)).answer for _ in range(6)]
+    assert answers == ["retry"] * 5 + ["ack"]
+    assert await state(world) == "failed"
+    [letter] = await world.dead_letters.load_newest()
+    assert (letter.request_id, letter.item_id, letter.attempts) == ("j1", "", 6)
+    assert "down" in letter.reason
+    assert world.counts["jobs", "failed"] == 1
+    assert (await deliver(world, body)).answer == "ack"
+    assert len(await world.dead_letters.load_newest()) == 1
 
 
 async def test_hopeless_job_fails_at_once():

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from fakes.binding import Crash
 from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unavailable, Unusable
 from sluice.core.remote import encode_error
@@ -19,6 +20,7 @@ from sluice.services.compiler.cache.remote_single_flight import (
 )
 from sluice.services.compiler.cache.served_list import ListForm, ServedList
 from sluice.services.compiler.cache.single_flight import SingleFlight
+from sluice.services.compiler.jobs.queue_messages import CompileMessage
 from sluice.services.compiler.jobs.sweeper import INTERVAL_S, IsolateLife, Sweeper, SweeperCalls
 from sluice.services.compiler.limits.allowance import FetchAllowance
 from unit.services.compiler.remote_objects import Answering, connect_named
@@ -136,6 +138,44 @@ async def test_sweep_follows_unfinished_jobs():
     world.clock.advance(INTERVAL_S)
     await sweeper.sweep()
     assert storage.alarm_ms is None
+
+
+JOB = CompileMessage(request_id="j1", timestamp=1.0, configuration={"name": "T", "sources": [{"source": URL}]})
+
+
+async def test_sweeper_that_was_not_armed():
+    """One that the platform made anew for the alarm goes on while a job is unfinished, and sends the lost ones again."""
+    world, storage = World(), FakeStorage()
+    await world.jobs.accept(JOB)
+    world.clock.advance(3600)
+    await Sweeper(world.jobs, Alarm(storage), world.clock, IsolateLife()).sweep()
+    assert storage.alarm_ms == (world.clock.now() + INTERVAL_S) * 1000
+    assert [body["requestId"] for _, body in world.sent] == ["j1", "j1"]
+
+
+async def test_sweep_that_fails_is_repeated():
+    """The next alarm is set although the lost jobs could not be sent again."""
+    world, storage = World(), FakeStorage()
+    await world.jobs.accept(JOB)
+    world.clock.advance(3600)
+    world.d1_fake.fail_at(2, before=True)
+    with pytest.raises(Crash):
+        await Sweeper(world.jobs, Alarm(storage), world.clock, IsolateLife()).sweep()
+    assert storage.alarm_ms == (world.clock.now() + INTERVAL_S) * 1000
+
+
+async def test_sweeper_that_was_armed_waits_for_the_job():
+    """The row of the job may be stored a little later: the alarm rings again until the interval is over."""
+    world, storage = World(), FakeStorage()
+    sweeper = Sweeper(world.jobs, Alarm(storage), world.clock, IsolateLife())
+    await sweeper.arm()
+    world.clock.advance(INTERVAL_S - 1)
+    await sweeper.sweep()
+    assert storage.alarm_ms == (world.clock.now() + INTERVAL_S) * 1000
+    await world.jobs.accept(JOB)
+    world.clock.advance(3600)
+    await sweeper.sweep()
+    assert len(world.sent) == 2
 
 
 async def test_idle_sweeper_is_silent():

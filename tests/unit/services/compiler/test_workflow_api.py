@@ -23,6 +23,7 @@ from sluice.services.compiler.workflows.run_events import (
     workflow_started,
 )
 from sluice.services.compiler.workflows.starter import ApiType, WorkflowStarter
+from sluice.services.compiler.workflows.workflow_jobs import find_workflow_job
 from sluice.web import App, Reply, Request, Route, read_json
 from sluice.web.admin import OperatorGate
 from unit.services.compiler.workflow_bench import Bench, configuration
@@ -307,6 +308,42 @@ async def test_status():
         "output": {"success": True},
         "error": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("state", "output", "error", "expected"),
+    [
+        ("queued", None, None, ("queued", None)),
+        ("running", None, None, ("running", None)),
+        ("waiting", None, None, ("running", None)),
+        ("paused", None, None, ("running", None)),
+        ("complete", {"success": True, "cacheKey": "k", "configName": "L"}, None, ("completed", None)),
+        ("complete", {"success": False, "error": "no source"}, None, ("failed", "no source")),
+        ("complete", None, None, ("failed", None)),
+        ("errored", None, {"name": "Error", "message": "it broke"}, ("failed", "it broke")),
+        ("terminated", None, None, ("cancelled", None)),
+    ],
+)
+async def test_workflow_as_a_job(state: str, output: Any, error: Any, expected: tuple[str, str | None]):
+    """Whoever polls a job sees a workflow's end as that of a job: completed only if its output says so."""
+    api = Api()
+    workflow_id = parsed(await api.post("/workflow/compile", {"configuration": configuration("a")}))["workflowId"]
+    instance = api.find_created("compilation")
+    instance.state, instance.output, instance.error = state, output, error
+    job = await find_workflow_job(api.starter, workflow_id)
+    assert job
+    assert (job.request_id, job.kind, job.state) == (workflow_id, "compile", expected[0])
+    assert (job.error or "").endswith(expected[1] or "")
+    assert (job.error is None) == (expected[1] is None)
+    assert (job.attempts, job.created_ms) == (1, round(api.clock.now() * 1000))
+    values = output or {}
+    assert (job.cache_key, job.config_name) == (values.get("cacheKey"), values.get("configName", ""))
+
+
+@pytest.mark.parametrize("workflow_id", ["job-1", "wf-compile-1-00", "wf-health-1-00"])
+async def test_no_workflow_is_no_job(workflow_id: str):
+    """An id of another form, of no instance or of a health check is no job."""
+    assert await find_workflow_job(Api().starter, workflow_id) is None
 
 
 async def test_unknown_status():

@@ -65,6 +65,21 @@ def test_same_decision(rules: list[str], name: str, shards: int):
     assert [place["line"] for place in answer["sources"]] == ([] if decision.line is None else [decision.line + 1])
 
 
+@pytest.mark.parametrize("space", ["", " "])
+@pytest.mark.parametrize("shards", [1, 7, 16])
+def test_rule_that_is_switched_off(space: str, shards: int):
+    """A `$badfilter` rule is found wherever the rule that it switches off stands, and switches off nothing else."""
+    directory = ShardDirectory(shards, [("S", "s.txt")])
+    rules = ["||a.com^", f"{space}||a.com^$badfilter", "||b.com^", "/x[0-9]/", "/x[0-9]/$badfilter"]
+    parts = dict(build_shards(rules, directory, lambda at, _text: [(0, at + 1)]))
+    expected = {"a.com": None, "w.a.com": None, "b.com": "||b.com^", "x1.net": None}
+    found = {
+        name: explain(directory, name, [parts[str(at)] for at in directory.shards_of(name)], parts["general"])["rule"]
+        for name in expected
+    }
+    assert found == expected
+
+
 @pytest.mark.parametrize(
     "rule", ["||bücher.de^", "|BÜCHER.de^", "0.0.0.0 bücher.de", "bücher.de", "@@||bücher.de^$important", "bücher.de^"]
 )

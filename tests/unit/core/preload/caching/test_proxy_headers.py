@@ -2,7 +2,7 @@
 
 import pytest
 
-from sluice.core.preload.caching.proxy_headers import change_request_headers, hide_origin
+from sluice.core.preload.caching.proxy_headers import change_request_headers, hide_origin, list_changed_urls
 from sluice.core.preload.zone_config import parse_config
 
 SITE = "https://www.shop.com"
@@ -34,6 +34,24 @@ def test_origin_is_hidden(origin: str, value: str, shown: str | None):
     """The origin's name is replaced in every spelling, and names that only contain it are left alone."""
     config = parse_config({"site_url": SITE, "origin_url": origin})
     assert hide_origin((("location", value),), config, "www.shop.com") == (("location", shown or value),)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "named"),
+    [
+        ("Location", "/b", [f"{SITE}/b"]),
+        ("content-location", f"{SITE}/b?c=1", [f"{SITE}/b?c=1"]),
+        ("location", f"{SITE}/a", []),
+        ("location", "https://other.shop.com/b", []),
+        ("location", "https://www.shop.com:8443/b", []),
+        ("location", "http://www.shop.com/b", []),
+        ("content-location", "//evil.net/b", []),
+        ("link", "/b", []),
+    ],
+)
+def test_pages_that_a_write_changes(name: str, value: str, named: list[str]):
+    """A write drops the copies of its page and of those that its reply names on the same host, never of another host."""
+    assert list_changed_urls(f"{SITE}/a", ((name, value),)) == [f"{SITE}/a", *named]
 
 
 def test_headers_of_one_connection():
