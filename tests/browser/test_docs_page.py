@@ -194,7 +194,7 @@ def test_code(visit: OpenPage):
 def test_repeating(visit: OpenPage):
     """A key of one's own travels as a header: the second request gets the reply of the first. Nobody is given one."""
     page = visit(WORKER, "/docs").page
-    found = opened(page, "queueList")
+    found = opened(page, "enqueueList")
     key = found.get_by_label("Idempotency-Key")
     expect(key).to_have_value("")
     key.fill("a-key-of-my-own")

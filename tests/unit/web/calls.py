@@ -1,7 +1,7 @@
-"""Builds requests for the tests."""
+"""Builds requests for the tests, and reads the replies."""
 
 import json
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from typing import Any, TypeVar
 
 from sluice.web import Headers, HeadersLike, Reply, Request
@@ -27,6 +27,12 @@ def post(body: bytes, headers: HeadersLike = ()) -> Request:
 def content(reply: Reply) -> bytes:
     assert isinstance(reply.body, bytes)
     return reply.body
+
+
+async def read_stream(reply: Reply) -> bytes:
+    """Return the whole body of a reply that is sent in chunks."""
+    assert isinstance(reply.body, AsyncIterator)
+    return b"".join([chunk async for chunk in reply.body])
 
 
 def parsed(reply: Reply) -> Any:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,13 +17,13 @@ from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.guard.turnstile import MAX_TOKEN_CHARS
 from sluice.services.compiler.http.catalog import ENDPOINTS
 from sluice.services.compiler.http.list_operations import NAME
-from sluice.web import Reply, Request
+from sluice.web import Request
 from sluice.web.operations import Operation, find_operation
 from unit.services.compiler.published.list_bench import ListBench, make_list
 from unit.services.compiler.published.test_lists_api import ADMIN, Client, read
 from unit.services.compiler.test_jobs import CONFIGURATION, deliver
 from unit.services.compiler.world import LIST, URL, World, configuration
-from unit.web.calls import post
+from unit.web.calls import post, read_stream
 from workerd.api_document import ApiDocument
 
 OPERATIONS = {operation.name: operation for operation in map(find_operation, list_routes("adblock-compiler"))}
@@ -93,7 +92,7 @@ async def test_batch_is_as_documented():
     guard: Any = admit
     guard.charge_sources = charge
     reply = await replace(world.service.compile_api, guard=guard).compile_batch(post(b""))
-    body = json.loads(await read_body(reply))
+    body = json.loads(await read_stream(reply))
     check("POST", "/compile/batch", body, {"success", "results"})
     assert [result["success"] for result in body["results"]] == [True, False]
     assert body["results"][1]["errors"]
@@ -115,11 +114,6 @@ async def test_results_of_jobs_are_as_documented():
         reply = await world.service.queue_api.show_result(request)
         assert isinstance(reply.body, bytes)
         check("GET", path, json.loads(reply.body), members)
-
-
-async def read_body(reply: Reply) -> bytes:
-    assert isinstance(reply.body, AsyncIterator)
-    return b"".join([chunk async for chunk in reply.body])
 
 
 async def test_published_list_is_as_documented():

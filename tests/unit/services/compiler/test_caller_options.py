@@ -19,10 +19,9 @@ from sluice.services.compiler.live import socket_messages
 from sluice.services.compiler.live.socket_api import compile_for_socket
 from sluice.services.compiler.live.stream import StreamApi
 from sluice.services.compiler.requests import BatchItem, CompileRequest
-from unit.services.compiler.test_api_docs import read_body
 from unit.services.compiler.test_jobs import CONFIGURATION, deliver
 from unit.services.compiler.world import World, configuration
-from unit.web.calls import post
+from unit.web.calls import post, read_stream
 
 CONTENT = {"k": "||a.example^"}
 NAMES = list(CallerOptions.__annotations__)
@@ -102,14 +101,14 @@ async def compile_now(world: World) -> None:
 
 
 async def compile_batch(world: World) -> None:
-    await read_body(await replace(world.service.compile_api, guard=admitting(BATCH)).compile_batch(post(b"")))
+    await read_stream(await replace(world.service.compile_api, guard=admitting(BATCH)).compile_batch(post(b"")))
 
 
 async def stream(world: World) -> None:
     api = StreamApi(
         guard=admitting(SENT), compiler=world.compiler, log=world.log, record=world.service.request_metrics.record
     )
-    await read_body(await api.stream(post(b"")))
+    await read_stream(await api.stream(post(b"")))
 
 
 async def ask_socket(world: World) -> None:
