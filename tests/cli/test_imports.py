@@ -17,12 +17,12 @@ MAINS: Final = {
 }
 # The most modules of this project that each Worker may import. A Worker that needs more shows it here, in a review.
 MAX_MODULES: Final = {
-    "adblock-compiler": 162,
-    "edge-preload": 148,
+    "adblock-compiler": 163,
+    "edge-preload": 149,
     "sluice-tail": 60,
-    "worker-api": 91,
-    "worker-news-processor": 106,
-    "worker-news-updater": 96,
+    "worker-api": 92,
+    "worker-news-processor": 107,
+    "worker-news-updater": 97,
 }
 # Only the Workers that take bodies import pydantic, and only the part of it that loads the schemas of models.
 TAKE_BODIES: Final = {"adblock-compiler", "edge-preload"}

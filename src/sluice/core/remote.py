@@ -8,12 +8,10 @@
 
 A call travels as JSON text, with what is binary beside it. Data classes and named tuples arrive as what they were; a TypedDict is
 JSON already. Old and new code understand each other: a member that the receiver does not know is ignored, and one that the sender
-did not know gets its default. An expected error travels back as a value, and is raised again with its fields and its Retry-After; so it
-does between two Workers, and between a workflow and its steps.
+did not know gets its default. An expected error travels back as a value, and is raised again.
 """
 
 import json
-import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
@@ -34,8 +32,8 @@ from typing import (
     is_typeddict,
 )
 
-from sluice.core import errors
-from sluice.core.errors import BadField, Invalid, NotFound, SluiceError, TooManyRequests, Unavailable
+from sluice.core.errors import NotFound, SluiceError, Unavailable
+from sluice.core.remote_errors import decode_error, encode_error
 
 Calls = TypeVar("Calls")
 
@@ -46,7 +44,6 @@ Send = Callable[[str, Message], Awaitable[Message]]
 
 _BINARY: Final = "$bytes"
 _OTHER_VERSION: Final = "the other side runs another version; try again in a minute"
-_ERROR_START: Final = re.compile(r'\{"kind": "')
 # Made once: the request of a visitor may wait for a call.
 _write: Final = json.JSONEncoder(separators=(",", ":")).encode
 _JSON_TYPES: Final = frozenset({str, int, float, bool, NoneType, Any})
@@ -278,42 +275,3 @@ def _split(message: Message) -> tuple[dict[str, Any], Sequence[bytes]]:
     text, binary = (message, ()) if isinstance(message, str) else (message[0], message[1:])
     value: dict[str, Any] = json.loads(text)
     return value, cast("Sequence[bytes]", binary)
-
-
-def encode_error(error: SluiceError) -> str:
-    """Write the error as one line of JSON text."""
-    return json.dumps(
-        {
-            "kind": type(error).__name__,
-            "message": str(error),
-            "retryAfterS": getattr(error, "retry_after_s", None),
-            "fields": [[bad.field, bad.reason] for bad in getattr(error, "fields", ())],
-        }
-    )
-
-
-def decode_error(text: str) -> SluiceError:
-    """Make the error that `encode_error` wrote; a kind that this version does not know is a plain SluiceError."""
-    return _build_error(json.loads(text))
-
-
-def find_encoded_error(text: str) -> SluiceError | None:
-    """Return the last encoded error within a longer text, such as a traceback, or None."""
-    decoder = json.JSONDecoder()
-    for start in reversed([match.start() for match in _ERROR_START.finditer(text)]):
-        try:
-            return _build_error(decoder.raw_decode(text, start)[0])
-        except (KeyError, TypeError, ValueError):
-            continue
-    return None
-
-
-def _build_error(encoded: dict[str, Any]) -> SluiceError:
-    kind = getattr(errors, encoded["kind"], SluiceError)
-    message = encoded["message"]
-    if kind is TooManyRequests:
-        return TooManyRequests(message, encoded.get("retryAfterS") or 1)
-    if kind is Invalid:
-        return Invalid(message, [BadField(field, reason) for field, reason in encoded.get("fields", ())])
-    is_known = isinstance(kind, type) and issubclass(kind, SluiceError)
-    return kind(message) if is_known else SluiceError(message)

@@ -18,7 +18,7 @@ from sluice.core.errors import (
     TooLarge,
     Unavailable,
 )
-from sluice.core.remote import find_encoded_error
+from sluice.core.remote_errors import find_encoded_error
 
 # The first text that the message contains decides. Any other failure is Unavailable, because most of them are the network's.
 TABLE: Final[tuple[tuple[str, type[SluiceError]], ...]] = (

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from sluice.core.errors import Conflict, Invalid, NotAccepted, NotFound, SluiceError, TimedOut
 from sluice.core.ports import InstanceState
-from sluice.core.remote import encode_error
+from sluice.core.remote_errors import encode_error
 from sluice.platform.failures import find_error, get_js_message, is_step_timeout, translate_errors
 from sluice.platform.values import measure_json, to_plain
 

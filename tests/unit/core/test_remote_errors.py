@@ -6,7 +6,7 @@ import pytest
 
 from sluice.core import errors
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests
-from sluice.core.remote import decode_error, encode_error, find_encoded_error
+from sluice.core.remote_errors import decode_error, encode_error, find_encoded_error
 
 KINDS = [
     kind

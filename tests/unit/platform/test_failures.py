@@ -5,7 +5,7 @@ import pytest
 from fakes.binding import JsError
 from sluice.core import errors
 from sluice.core.errors import SluiceError, Unavailable
-from sluice.core.remote import encode_error
+from sluice.core.remote_errors import encode_error
 from sluice.platform.failures import TABLE, find_error, translate_errors
 
 

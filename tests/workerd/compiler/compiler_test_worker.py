@@ -11,7 +11,8 @@ from workers import Response
 import compiler_worker
 from fakes.files_crossed import files_crossed
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests
-from sluice.core.remote import answer_calls, encode_error
+from sluice.core.remote import answer_calls
+from sluice.core.remote_errors import encode_error
 from sluice.services.compiler.cache.compile_order import CompileOptions
 from sluice.services.compiler.cache.remote_single_flight import CompilationCalls, ListAnswer
 

@@ -7,7 +7,7 @@ import pytest
 from fakes.binding import Crash
 from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unavailable, Unusable
-from sluice.core.remote import encode_error
+from sluice.core.remote_errors import encode_error
 from sluice.platform.durable_objects import Alarm
 from sluice.services.compiler.cache import remote_single_flight
 from sluice.services.compiler.cache.compile_order import CompileOptions

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from sluice.core.remote import Message, decode_error, has_failed
+from sluice.core.remote import Message, has_failed
+from sluice.core.remote_errors import decode_error
 from unit.services.preload.test_operator_calls import collect_statuses
 from unit.services.preload.world import World
 

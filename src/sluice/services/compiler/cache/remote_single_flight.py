@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.errors import SluiceError, Unavailable
 from sluice.core.ports import Log
-from sluice.core.remote import decode_error, encode_error
+from sluice.core.remote_errors import decode_error, encode_error
 from sluice.services.compiler.cache.compile_order import CompileOptions, CompileOrder
 from sluice.services.compiler.cache.list_cache import cache_key
 from sluice.services.compiler.cache.list_compiler import ListCompiler
