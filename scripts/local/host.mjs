@@ -142,14 +142,17 @@ async function construct(className, args) {
 }
 
 async function call(instancePromise, kind, name, args) {
+  let instance;
   try {
-    const instance = await instancePromise;
+    instance = await instancePromise;
     if (typeof instance[name] !== "function") throw new TypeError(`Method ${name} does not exist`);
-    if (UNCONVERTED[kind].has(name)) return await instance[name].callWithOptions({ relaxed: true, promising: true }, ...args);
-    return await helper.call_converted.callWithOptions({ promising: true }, LENIENT.has(name), instance, name, ...args);
+    const callMethod = UNCONVERTED[kind].has(name) ? helper.call_method : helper.call_converted;
+    return await callMethod.callWithOptions({ promising: true }, LENIENT.has(name), instance, name, ...args);
   } catch (error) {
     console.error(describeError(error));
     throw error;
+  } finally {
+    if (kind !== "DurableObject") instance?.destroy(); // otherwise it stays until the proxy is collected as garbage
   }
 }
 

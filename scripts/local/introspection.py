@@ -6,7 +6,7 @@ import os
 import random
 import re
 from collections.abc import Iterator
-from inspect import isawaitable, isclass
+from inspect import isawaitable, isclass, ismethod
 from types import ModuleType
 from typing import Any
 
@@ -68,11 +68,22 @@ def find_missing_classes(module: ModuleType, classes: str) -> str:
     return "; ".join(missing)
 
 
-async def call_converted(relaxed: bool, instance: Any, name: str, *args: Any) -> Any:
+async def call_method(relaxed: bool, instance: Any, name: str, *args: Any) -> Any:
     method = getattr(instance, name)
-    converted = [python_from_rpc(arg) for arg in args]
-    result = relaxed_call(method, *converted) if relaxed else method(*converted)
-    return python_to_rpc(await result if isawaitable(result) else result)
+    result = call_relaxed(method, *args) if relaxed else method(*args)
+    return await result if isawaitable(result) else result
+
+
+def call_relaxed(method: Any, *args: Any) -> Any:
+    """Call it with as many of the arguments as it takes.
+
+    Pyodide remembers the signatures of 128 callables: a method among them would keep its instance, a function keeps none.
+    """
+    return relaxed_call(method.__func__, method.__self__, *args) if ismethod(method) else relaxed_call(method, *args)
+
+
+async def call_converted(relaxed: bool, instance: Any, name: str, *args: Any) -> Any:
+    return python_to_rpc(await call_method(relaxed, instance, name, *map(python_from_rpc, args)))
 
 
 def shorten_traceback(text: str) -> str:
