@@ -56,6 +56,11 @@ def heap_bytes(service: Runtime) -> int:
     return int(httpx.get(f"{service.url}/bench/heap", timeout=PATIENCE_S).text)
 
 
+def count_objects(service: Runtime) -> dict[str, int]:
+    """Return how many objects of each type the interpreter holds."""
+    return dict(httpx.get(f"{service.url}/bench/objects", timeout=PATIENCE_S).json())
+
+
 def make_hosts(count: int, mark: str) -> str:
     return "\n".join(f"0.0.0.0 track{number}.{mark}{number // 5}.net" for number in range(count))
 
@@ -168,3 +173,22 @@ def wait_for_build(service: Runtime, build_id: str) -> dict[str, Any]:
     facts: dict[str, Any] = until(look, 4 * PATIENCE_S)
     assert facts["lastBuild"]["outcome"] == "published", facts
     return facts
+
+
+def test_hits_leave_nothing_behind(service: Runtime, origin: Origin):
+    """What Python makes for a hit ends with it: no proxy or timer of JavaScript holds it for a collection of garbage."""
+    body = {"configuration": configuration(origin.serve("/hit", make_hosts(10, "hit")), "H")}
+    count = 50
+
+    def ask_often() -> None:
+        with httpx.Client(base_url=service.url, timeout=PATIENCE_S) as client:
+            assert {client.post("/compile", json=body).headers["x-cache"] for _ in range(count)} == {"HIT"}
+
+    assert post(service, "/compile", body).headers["x-cache"] == "MISS"
+    ask_often()
+    before = count_objects(service)
+    ask_often()
+    after = count_objects(service)
+    assert {
+        name: after[name] - before.get(name, 0) for name in after if after[name] - before.get(name, 0) >= count
+    } == {}

@@ -14,6 +14,7 @@ from sluice.core.errors import TooLarge, TooSlowToSend
 from sluice.core.headers import Headers
 from sluice.core.ports import HeaderPairs
 from sluice.platform.background import run_in_background
+from sluice.platform.clock import TimeLimit
 from sluice.platform.http.streams import open_chunks
 from sluice.web.messages import Native, Passthrough, Reply, Request
 
@@ -33,11 +34,11 @@ def to_request(request: Any) -> Request:
 
     async def read_body(max_bytes: int) -> bytes:
         try:
-            async with asyncio.timeout(PART_TIMEOUT_S) as deadline:
+            async with TimeLimit(PART_TIMEOUT_S) as limit:
                 if is_small(headers, max_bytes):
                     content: bytes = (await incoming.bytes()).to_bytes()
                     return content
-                return await _read_parts(incoming.body, max_bytes, deadline)
+                return await _read_parts(incoming.body, max_bytes, limit)
         except TimeoutError:
             limits = f"{PART_TIMEOUT_S:g} s for each 64 KB, {BODY_TIMEOUT_S:g} s for all of it"
             raise TooSlowToSend(f"the body did not arrive in time ({limits}): send it again") from None
@@ -45,14 +46,14 @@ def to_request(request: Any) -> Request:
     return Request(incoming.method, incoming.url, Headers(_with_client_encoding(headers, incoming)), read_body)
 
 
-async def _read_parts(stream: Any, max_bytes: int, deadline: asyncio.Timeout) -> bytes:
-    """Return the whole body; each chunk that arrives puts the deadline off, up to a last one."""
+async def _read_parts(stream: Any, max_bytes: int, limit: TimeLimit) -> bytes:
+    """Return the whole body; each chunk that arrives puts the end off, up to a last one."""
     loop = asyncio.get_running_loop()
     latest = loop.time() + BODY_TIMEOUT_S
     body = bytearray()
     async with open_chunks(stream) as chunks:
         async for chunk in chunks:
-            deadline.reschedule(min(loop.time() + PART_TIMEOUT_S, latest))
+            limit.restart(min(PART_TIMEOUT_S, latest - loop.time()))
             body += chunk
             if len(body) > max_bytes:
                 raise TooLarge(f"the body is larger than the limit of {max_bytes} bytes")
@@ -84,7 +85,7 @@ async def discard_body(request: Any) -> None:
     if incoming.bodyUsed or not (body := incoming.body) or body.locked:
         return
     with suppress(JsException, TimeoutError):
-        async with asyncio.timeout(DISCARD_TIMEOUT_S):
+        async with TimeLimit(DISCARD_TIMEOUT_S):
             await _read_until(body, MAX_DISCARDED_BYTES)
 
 
