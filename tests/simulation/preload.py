@@ -4,9 +4,6 @@ What is not simulated yet: clocks that go back by more than `preload_plan.BACKWA
 several zones, and editing the configuration in KV by hand. Clocks differ by 30 s or more, or not at all: where those of one data centre differ by
 less than its zone's delay, a purge takes as much longer. The clock of the zone's object is set forward by less than it remembers purges
 (`preload_plan.ZONE_FORWARD_S`).
-
-Known, and found by seed 4024: an isolate that dies between storing a copy and looking into the log of purges may leave the copy in R2 without its
-row in the index, if a purge removed that row in between. The mark of the purge protects the copy only until nothing in the index is older.
 """
 
 import asyncio

@@ -6,6 +6,7 @@ from typing import Final
 
 from sluice.core.errors import NotFound, SluiceError
 from sluice.core.ports import Clock, Database, Log
+from sluice.core.preload.caching.freshness import MAX_TTL_S
 from sluice.core.timestamps import iso
 from sluice.core.waits import is_waiting
 from sluice.services.preload.zone.calls import ZoneList, Zones
@@ -15,6 +16,8 @@ REMEMBERED_S: Final = 300.0
 LOG_KEPT_S: Final = 30 * 86_400
 PURGES_KEPT_S: Final = 90 * 86_400
 ALERTS_KEPT_S: Final = 90 * 86_400
+# Of a zone that is deleted: no copy lives longer, should the zone come back.
+REMOVED_KEPT_S: Final = 2.0 * MAX_TTL_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +54,12 @@ class PreloadCron:
         return remembered.ids
 
     async def _delete_old_rows(self, now: float) -> None:
-        """Keep the log for 30 days, purges and alerts for 90."""
+        """Keep the log for 30 days, purges and alerts for 90, and what deleted zones have removed for as long as a copy may live."""
         await self.database.batch(
             [
                 ("DELETE FROM preload_log WHERE created_at < ?", [iso(now - LOG_KEPT_S)]),
                 ("DELETE FROM purge_log WHERE created_at < ?", [now - PURGES_KEPT_S]),
                 ("DELETE FROM preload_alerts WHERE raised_at < ?", [now - ALERTS_KEPT_S]),
+                ("DELETE FROM removed_pages WHERE removed_at < ?", [now - REMOVED_KEPT_S]),
             ]
         )

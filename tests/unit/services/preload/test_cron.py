@@ -83,9 +83,9 @@ async def test_remembered_zones():
 
 
 async def test_old_rows():
-    """In the first minute of an hour, log lines of more than 30 days and purges and alerts of more than 90 days go."""
+    """In the first minute of an hour, log lines of more than 30 days, purges and alerts of more than 90 and old removals go."""
     hour = 1_800_000_000
-    for now, count in ((hour + 59, 3), (hour + 60, 0), (hour + 3599, 0), (hour + 3600, 3)):
+    for now, count in ((hour + 59, 4), (hour + 60, 0), (hour + 3599, 0), (hour + 3600, 4)):
         _, database, _ = await run_cron(now)
         assert len(database.statements) == count
     _, database, _ = await run_cron(hour)
@@ -93,4 +93,5 @@ async def test_old_rows():
         ["2026-12-16T08:00:00.000Z"],
         [hour - 90 * 86_400],
         [hour - 90 * 86_400],
+        [hour - 2 * 365 * 86_400],
     ]

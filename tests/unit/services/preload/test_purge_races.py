@@ -16,6 +16,7 @@ from sluice.services.preload.purge_lists.purge_reader import PurgeMemory, PurgeR
 from sluice.services.preload.serving.copies import build_copy
 from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
+from sluice.services.preload.serving.purging import PAGES
 from sluice.web import Headers, Reply, Request
 from sluice.web.messages import Native
 from unit.services.preload.world import (
@@ -148,6 +149,10 @@ async def store(here: World, copies: CopyStore, seq: int) -> None:
     await copies.store(copy, config)
 
 
+async def die(*_: object) -> bool:
+    raise asyncio.CancelledError
+
+
 async def test_list_that_arrives_after_the_origin_was_asked():
     """A list that was asked for earlier and arrives later may name a purge that came in between: it says nothing about the copy."""
     here = await World().register()
@@ -200,9 +205,6 @@ async def test_copy_that_is_stored_when_its_purge_is_over():
     asked = copies.latest_seq()
     await here.purge(tags=["home"])
 
-    async def die(*_: object) -> bool:
-        raise asyncio.CancelledError
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(CopyStore, "_is_purged", die)
         with pytest.raises(asyncio.CancelledError):
@@ -214,6 +216,89 @@ async def test_copy_that_is_stored_when_its_purge_is_over():
         await here.zone.tick()
     assert not here.services.marks.load().marks
     assert not here.bucket._objects
+
+
+async def test_copy_that_is_stored_while_its_purge_removes_it():
+    """Between the deletion of the object and that of the row an isolate stores the old copy again, and dies: nobody ever gets it."""
+    here = await World(preload_post_purge=False).register()
+    copies = open_copies(here)
+    await reader_of(copies).read()
+    asked, remove = copies.latest_seq(), PageIndex.remove
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CopyStore, "_put_into_bucket", die)
+        with pytest.raises(asyncio.CancelledError):
+            await store(here, copies, asked)
+
+    async def remove_late(index: PageIndex, *arguments: Any, **named: Any) -> None:
+        copy = build_copy(PAGE, 200, TAGGED, Content(b"x", 1), config=here.zone_config, now=here.clock.now(), seq=asked)
+        assert await copies._put_into_bucket(copy)
+        await remove(index, *arguments, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PageIndex, "remove", remove_late)
+        await here.purge(tags=["home"])
+    assert here.bucket._objects
+    for _ in range(5):
+        here.clock.advance(KEPT_S + 1)
+        await here.zone.tick()
+        assert await open_copies(here).load_from_bucket(PAGE) is None
+    assert not here.services.marks.load().marks
+    assert not here.bucket._objects
+    assert await here.rows("SELECT 1 FROM removed_pages") == []
+
+
+async def test_copy_that_is_stored_while_its_page_is_removed():
+    """A copy that was stored while its page was found to be gone is in no index, so no purge would find it: it goes."""
+    here = await World(preload_post_purge=False).register()
+    copies, remove = open_copies(here), PageIndex.remove
+    await store(here, copies, 0)
+
+    async def remove_late(index: PageIndex, *arguments: Any, **named: Any) -> None:
+        copy = build_copy(PAGE, 200, TAGGED, Content(b"x", 1), config=here.zone_config, now=here.clock.now(), seq=0)
+        assert await copies._put_into_bucket(copy)
+        await remove(index, *arguments, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PageIndex, "remove", remove_late)
+        await copies.remove([PAGE])
+    assert here.bucket._objects
+    here.clock.advance(KEPT_S + 1)
+    await here.zone.tick()
+    assert not here.bucket._objects
+
+
+async def test_page_that_is_stored_again_stays():
+    """What is stored after a removal is not removed by the second look."""
+    here = await World(preload_post_purge=False).register()
+    copies = open_copies(here)
+    await store(here, copies, 0)
+    await copies.remove([PAGE])
+    await store(here, copies, 0)
+    for _ in range(3):
+        here.clock.advance(KEPT_S + 1)
+        await here.zone.tick()
+    assert await open_copies(here).load_from_bucket(PAGE)
+    assert await here.rows("SELECT 1 FROM removed_pages") == []
+
+
+async def test_soft_purge_lasts_beside_a_larger_one():
+    """However many copies another purge still covers, the row of a purge stays as long as the copy that it covers."""
+    here = await World(preload_post_purge=False).register()
+    here.origin.default = OriginReply(headers=TAGGED)
+    await here.enqueue(*(f"/{n}" for n in range(PAGES)))
+    await here.drain()
+    here.origin.default = OriginReply(headers=(TAGGED[0], TAGGED[2]))
+    await here.enqueue("/")
+    await here.drain()
+    here.clock.advance(1)
+    await here.purge(tags=["home"], soft=True)
+    await here.purge(urls=[PAGE.url], soft=True)
+    for _ in range(4):
+        here.clock.advance(KEPT_S + 1)
+        await here.zone.tick()
+        copy = await open_copies(here).load_from_bucket(PAGE)
+        assert copy is not None
+        assert not copy.is_fresh(here.clock.now())
 
 
 async def test_soft_purge_lasts():

@@ -96,16 +96,20 @@ class PageIndex:
         )
         return None if renewed_at is None else float(renewed_at)
 
-    async def remove(self, pages: Sequence[Page], *, below_seq: int | None = None) -> None:
-        """Forget the pages; with a number, not those whose copy is newer."""
+    async def remove(
+        self, pages: Sequence[Page], *, below_seq: int | None = None, latest_seq: int, removed_at: float
+    ) -> None:
+        """Forget the pages, and note that they were stored; with a number, not those whose copy is newer."""
         keys = json.dumps([[page.url, page.variant] for page in pages])
         chosen = "zone_id = ? AND (url, variant) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))"
         newer = "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND seq >= ?"
         if below_seq is not None:
             chosen += f" AND (url, variant) NOT IN ({newer} AND url IN (SELECT value ->> 0 FROM json_each(?)))"  # noqa: S608
         values = [self.zone_id, keys, *(() if below_seq is None else (self.zone_id, below_seq, keys))]
-        tables = ("page_tags", "cached_pages")
-        await self.database.batch([(f"DELETE FROM {table} WHERE {chosen}", values) for table in tables])  # noqa: S608
+        noted = f"""INSERT INTO removed_pages SELECT zone_id, url, variant, ?, ? FROM cached_pages WHERE {chosen}
+          ON CONFLICT (zone_id, url, variant) DO UPDATE SET seq = excluded.seq, removed_at = excluded.removed_at"""  # noqa: S608
+        deleted = [(f"DELETE FROM {table} WHERE {chosen}", values) for table in ("page_tags", "cached_pages")]  # noqa: S608
+        await self.database.batch([(noted, [latest_seq, removed_at, *values]), *deleted])
 
     async def list_tagged(self, tags: Iterable[str], limit: int, *, below_seq: int) -> list[Page]:
         """Return pages with one of the tags whose copies are older than a purge."""

@@ -1,7 +1,7 @@
-"""The purges of a zone in D1: what each covered, and how many pages it has removed."""
+"""The purges of a zone in D1: what each covered, which pages it has removed, and how many."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sluice.core.ports import Database
@@ -11,12 +11,9 @@ from sluice.services.preload.discovery.page_index import Page, parse_page
 
 
 @dataclass(frozen=True, slots=True)
-class CoveredPage:
-    """A stored copy that a purge covers; `is_hard` when it may not even be served while the origin fails."""
-
-    scope: str
+class RemovedPage:
     page: Page
-    is_hard: bool
+    is_stored: bool  # again
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +47,49 @@ class PurgeLog:
         )
         return int(count or 0)
 
-    async def list_covered(self, marks: Mapping[str, Mark], limit: int) -> list[CoveredPage]:
-        """Return some stored copies that are older than the purges that cover them."""
+    async def find_covered(self, marks: Mapping[str, Mark], limit: int) -> tuple[set[str], list[Page]]:
+        """Return which of these purges cover stored copies that are older, and some copies that may not be served at all."""
         rows = json.dumps([[scope, mark.seq, mark.hard_seq] for scope, mark in marks.items()])
-        chosen = f"""SELECT mark.value ->> 0 AS scope, url, variant, seq < mark.value ->> 2 AS is_hard
-          FROM json_each(?1) AS mark CROSS JOIN {{}} WHERE zone_id = ?2 AND seq < mark.value ->> 1 AND {{}} LIMIT {int(limit)}"""  # noqa: S608
         tagged = "page_tags JOIN cached_pages USING (zone_id, url, variant)"
         below = """substr(scope, 1, 2) = 'p:' AND substr(url, 1, length(scope) - 2) = substr(scope, 3) AND
           (substr(scope, -1) = '/' OR substr(url, length(scope) - 1, 1) IN ('', '/', '?'))"""
-        conditions = [
+        kinds = [
             ("cached_pages", "scope = '*'"),
             (tagged, "substr(scope, 1, 2) = 't:' AND tag = substr(scope, 3)"),
             ("cached_pages", "substr(scope, 1, 2) = 'u:' AND url = substr(scope, 3)"),
             ("cached_pages", below),
         ]
-        results = await self.database.batch([(chosen.format(*each), [rows, self.zone_id]) for each in conditions])
-        found = [row for result in results for row in result.rows][:limit]
-        return [CoveredPage(str(row["scope"]), parse_page(row), is_hard=bool(row["is_hard"])) for row in found]
+        any_kind = " OR ".join(
+            f"EXISTS (SELECT 1 FROM {table} WHERE zone_id = ?2 AND seq < mark.value ->> 1 AND {condition})"  # noqa: S608
+            for table, condition in kinds
+        )
+        asked = [f"SELECT mark.value ->> 0 AS scope FROM json_each(?1) AS mark WHERE {any_kind}"]  # noqa: S608
+        asked += [
+            f"""SELECT url, variant, mark.value ->> 0 AS scope FROM json_each(?1) AS mark CROSS JOIN {table}
+                WHERE zone_id = ?2 AND seq < mark.value ->> 2 AND {condition} LIMIT {int(limit)}"""  # noqa: S608
+            for table, condition in kinds
+        ]
+        scopes, *pages = await self.database.batch([(sql, [rows, self.zone_id]) for sql in asked])
+        found = dict.fromkeys(parse_page(row) for result in pages for row in result.rows)
+        return {str(row["scope"]) for row in scopes.rows}, list(found)[:limit]
+
+    async def list_removed(self, before: float, latest_seq: int, limit: int) -> list[RemovedPage]:
+        """Return some pages that were removed before then, when no later purge than this was known."""
+        rows = await self.database.all(
+            """SELECT url, variant, EXISTS (SELECT 1 FROM cached_pages AS page WHERE page.zone_id = removed.zone_id
+                 AND page.url = removed.url AND page.variant = removed.variant) AS is_stored
+               FROM removed_pages AS removed WHERE zone_id = ? AND removed_at < ? AND seq <= ? LIMIT ?""",
+            *(self.zone_id, before, latest_seq, limit),
+        )
+        return [RemovedPage(parse_page(row), is_stored=bool(row["is_stored"])) for row in rows]
+
+    async def forget_removed(self, pages: Sequence[Page], before: float) -> None:
+        """Forget these pages, unless they were removed again since then."""
+        await self.database.run(
+            """DELETE FROM removed_pages WHERE zone_id = ? AND removed_at < ? AND (url, variant) IN
+                 (SELECT value ->> 0, value ->> 1 FROM json_each(?))""",
+            *(self.zone_id, before, json.dumps([[page.url, page.variant] for page in pages])),
+        )
 
     async def finish(self, purge_id: str, removed: int) -> None:
         await self.database.run("UPDATE purge_log SET pages_purged = ? WHERE purge_id = ?", removed, purge_id)

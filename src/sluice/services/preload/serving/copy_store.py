@@ -175,12 +175,20 @@ class CopyStore:
         return copy.renewed_at(renewed_at) if renewed_at > copy.stored_at else copy
 
     async def remove(self, pages: Sequence[Page], *, below_seq: int | None = None, is_at_edge: bool = True) -> None:
-        """Remove the copies; from the index last, so that a purge that crashes halfway finds the rest again."""
-        keys = [self._key(page) for page in pages]
-        await self.bucket.delete([*keys, *(key + BESIDE for key in keys)])
+        """Remove the copies; from the index last, so that a purge that crashes halfway finds the rest again.
+
+        Whoever stores one of them at the same time may leave its object without a row: `Purger.forget_marks` looks again.
+        """
+        await self.remove_objects(pages)
         for page in pages if is_at_edge else ():
             await self.edge.delete(edge_url(page.url, page.variant))
-        await self.pages.remove(pages, below_seq=below_seq)
+        known_seq = max(below_seq or 0, self.latest_seq())
+        await self.pages.remove(pages, below_seq=below_seq, latest_seq=known_seq, removed_at=self.clock.now())
+
+    async def remove_objects(self, pages: Sequence[Page]) -> None:
+        """Remove the objects of pages that are in the index no more."""
+        keys = [self._key(page) for page in pages]
+        await self.bucket.delete([*keys, *(key + BESIDE for key in keys)])
 
     async def put_at_edge(self, copy: Copy) -> None:
         left_s = int(copy.fresh_until + copy.freshness.while_revalidate_s - self.clock.now())

@@ -2,7 +2,8 @@
 
 The purge holds before: from its number on, old copies are not valid (`core/preload/purge_list.py`). Removing them
 follows in the alarm, at most 40 calls a ring. They are found by their numbers, so no newer copy is removed. A copy that
-is stored while its purge comes is checked against the log, and stays indexed.
+is stored while its purge comes is checked against the log, and stays indexed. One whose isolate dies before that, after
+the row was removed, is in no index: so the objects of removed pages are deleted once more before the purge is forgotten.
 """
 
 import json
@@ -18,14 +19,15 @@ from sluice.core.preload.purges import Purge
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.purge_lists.log import PurgeLog
-from sluice.services.preload.purge_lists.marks import PurgeMarks
+from sluice.services.preload.purge_lists.marks import KEPT_S, PurgeMarks
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.serving.copy_store import CopyStore
 
 CALLS: Final = 40  # to the platform in one round: the free plan allows an invocation 50
 PAGES: Final = CALLS - 6  # of one round, each removed from the edge by a call: six more find, log and remove them all
 MARKS: Final = 200  # old purges looked at by one run
-KEPT_S: Final = 7 * 86_400  # how long the progress of a purge is known
+REMOVED: Final = 400  # removed pages looked at by one run: R2 deletes 1,000 objects by one call
+PROGRESS_KEPT_S: Final = 7 * 86_400
 
 
 class PurgeProgress(TypedDict):
@@ -130,18 +132,30 @@ class Purger:
         }
 
     def forget_old(self, now: float) -> None:
-        self.sql.run("DELETE FROM purge_progress WHERE finished_at < ?", now - KEPT_S)
+        self.sql.run("DELETE FROM purge_progress WHERE finished_at < ?", now - PROGRESS_KEPT_S)
 
     async def forget_marks(self, now: float, *, latest_seq: int) -> None:
         """Delete the rows of old purges, but not of one that still covers a stored copy: that copy goes first."""
+        if not await self._look_again(now - KEPT_S, latest_seq):
+            return
         if not (old := self.marks.list_old(now, MARKS, latest_seq=latest_seq)):
             return
-        covered = await self.log.list_covered(old, PAGES)
-        kept = {each.scope for each in covered}
+        kept, pages = await self.log.find_covered(old, PAGES)
         self.marks.forget({scope: mark for scope, mark in old.items() if scope not in kept})
-        if pages := [each.page for each in covered if each.is_hard]:
+        if pages:
             self.known_pages.forget(pages)
             await self.copies.remove(pages, below_seq=max(mark.hard_seq for mark in old.values()))
+
+    async def _look_again(self, before: float, latest_seq: int) -> bool:
+        """Delete the objects of pages that were removed before, unless they are stored again; return whether that is all.
+
+        By then nobody is storing a copy any more who had begun before the removal.
+        """
+        removed = await self.log.list_removed(before, latest_seq, REMOVED)
+        if removed:
+            await self.copies.remove_objects([each.page for each in removed if not each.is_stored])
+            await self.log.forget_removed([each.page for each in removed], before)
+        return len(removed) < REMOVED
 
     def _load_urls(self, purge: Purge) -> list[str]:
         rows = self.sql.rows("SELECT url FROM purge_url WHERE purge_id = ? LIMIT ?", purge.purge_id, PAGES)
