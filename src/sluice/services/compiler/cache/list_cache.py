@@ -13,12 +13,14 @@ from typing import Any, Final
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.json_text import encode_utf8
 from sluice.core.ports import Bucket, Clock, Kv, Log
+from sluice.core.waits import is_waiting
 from sluice.services.compiler.cache.compiled_list import CACHED_HEAD, CompressedList, GzippedList
 from sluice.services.compiler.cache.version_diff import split_chunks
 
 SYNC_TTL_S: Final = 3600
 WORKFLOW_TTL_S: Final = 24 * 3600
 LIST_TTL_S: Final = 30 * 24 * 3600
+_ROUNDING_S: Final = 1.0  # of the stored time
 MAX_KV_BYTES: Final = 25 * 1024 * 1024
 LARGE_PREFIX: Final = "large/"
 HANDOVER_PREFIX: Final = "handover/"  # what a workflow passes on from one step to the next
@@ -75,7 +77,7 @@ class ListCache:
     async def find_text(self, key: str) -> GzippedList | None:
         """Return the plain list under a cache key while it is fresh."""
         entry = await self._read(list_key(key))
-        return entry[0] if entry and entry[1] > self.clock.now() else None
+        return entry[0] if entry and is_waiting(entry[1], self.clock.now(), WORKFLOW_TTL_S + _ROUNDING_S) else None
 
     async def find_previous(self, key: str) -> CachedVersion | None:
         """Return the last version of a list, fresh or not."""

@@ -72,8 +72,15 @@ class IdempotencyKeys:
         return reply
 
     async def delete_expired(self) -> None:
+        """Delete keys that have expired. One that was taken before the clock was set back lives no longer than one of now."""
         now_ms = round(self.clock.now() * 1000)
-        await self.database.run("delete from idempotency_keys where expires_ms <= ?", now_ms)
+        latest_ms = now_ms + KEPT_S * 1000
+        await self.database.batch(
+            [
+                ("delete from idempotency_keys where expires_ms <= ?", (now_ms,)),
+                ("update idempotency_keys set expires_ms = ?1 where expires_ms > ?1", (latest_ms,)),
+            ]
+        )
 
     async def _take(self, name: str, body_hash: str, unique: str, now_ms: int) -> DatabaseRow:
         take = (_TAKE, (name, body_hash, unique, now_ms + KEPT_S * 1000, now_ms))

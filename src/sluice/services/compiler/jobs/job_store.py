@@ -15,6 +15,7 @@ from sluice.core.json_text import JsonObject, encode_json, encode_utf8
 from sluice.core.ports import Bucket, Clock, Database, DatabaseRow, Log, Statement
 from sluice.services.compiler.cache.compiled_list import MAX_NAME_CHARS, ListSummary
 from sluice.services.compiler.cache.list_cache import JOB_CONTENT_PREFIX
+from sluice.services.compiler.jobs.message_delivery import retry_delay_s
 from sluice.services.compiler.jobs.queue_messages import MalformedMessage, Message, UnknownMessage, parse_message
 from sluice.services.compiler.requests import Priority, parse_priority
 
@@ -30,6 +31,7 @@ _MAX_WAIT_S: Final = 3600
 # queue: it is sent again once, if nobody has claimed the job so long after it was due.
 _RESTART_WAIT_S: Final = 60
 _UNSENT_GRACE_S: Final = 5
+_MAX_RETRY_WAIT_S: Final = retry_delay_s(MAX_TRIES)
 _RESENT_AT_ONCE: Final = 50
 _MAX_ERROR_CHARS: Final = 1000
 
@@ -48,9 +50,17 @@ update compile_jobs
 set state = ?, finished_ms = ?, duration_ms = ?, cache_key = ?, rule_count = ?, error = ?, lease_ms = null, message = '{}'
 where request_id = ? and state in ('queued', 'running') and attempts = coalesce(?, attempts)
 """
+# The clock was set back: nothing waits longer than what begins now.
+_CLAMP: Final = f"""
+update compile_jobs
+set lease_ms = min(lease_ms, ?1 + {round(LEASE_S * 1000)}), sent_ms = min(sent_ms, ?1 + {_MAX_RETRY_WAIT_S * 1000})
+where state in ('queued', 'running')
+  and (lease_ms > ?1 + {round(LEASE_S * 1000)} or sent_ms > ?1 + {_MAX_RETRY_WAIT_S * 1000})
+"""  # noqa: S608 - only constants
 _DUE: Final = f"""
 select request_id, priority, message from compile_jobs
-where (state = 'queued' and sent_ms is null and created_ms < ?1 - {_UNSENT_GRACE_S * 1000})
+where (state = 'queued' and sent_ms is null
+    and created_ms not between ?1 - {_UNSENT_GRACE_S * 1000} and ?1 + {_UNSENT_GRACE_S * 1000})
    or (state = 'queued' and sent_ms + min({_FIRST_WAIT_S} << min(max(sends - 1, 0), 7), {_MAX_WAIT_S}) * 1000 < ?1)
    or (state = 'queued' and sent_ms < ?2 + {_RESTART_WAIT_S * 1000} and sent_ms + {_RESTART_WAIT_S * 1000} < ?1)
    or (state = 'running' and lease_ms < ?1)
@@ -215,7 +225,9 @@ class JobStore:
 
     async def resend_lost(self, restarted_at: float = 0.0) -> None:
         """Send the messages again that never arrived; those from before a restart are not given as much time."""
-        for row in await self.database.all(_DUE, self._now_ms(), round(restarted_at * 1000)):
+        now_ms = self._now_ms()
+        _, due = await self.database.batch([(_CLAMP, (now_ms,)), (_DUE, (now_ms, round(restarted_at * 1000)))])
+        for row in due.rows:
             self.log.event("job.sent_again", request_id=row["request_id"])
             await self.database.run(
                 "update compile_jobs set state = 'queued', lease_ms = null"

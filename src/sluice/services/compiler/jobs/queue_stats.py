@@ -9,6 +9,7 @@ from sluice.core.doc import Doc
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Database, DatabaseRow, Kv, Log
 from sluice.core.timestamps import EpochMs, Timestamp, iso
+from sluice.core.waits import is_waiting
 from sluice.services.compiler.jobs.job_store import JobKind, JobState
 from sluice.services.compiler.metrics.request_metrics import ALL_COUNTERS
 from sluice.services.compiler.requests import Priority
@@ -173,7 +174,7 @@ class QueueStatsPublisher:
     async def publish(self) -> None:
         """Publish the statistics, if it is time. Best effort: a failure is logged."""
         now = self.stats.clock.now()
-        if now < self.turn.due_at:
+        if is_waiting(self.turn.due_at, now, MAX_INTERVAL_S):
             return
         try:
             counts = await self.stats.load_counts()

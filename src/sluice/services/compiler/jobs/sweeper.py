@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from sluice.core.ports import Alarm, Clock
+from sluice.core.waits import clamp_wait, is_waiting
 from sluice.services.compiler.jobs.job_store import JobStore
 
 INTERVAL_S: Final = 15.0
@@ -23,8 +24,8 @@ class IsolateLife:
     began_at: float | None = None
 
     def find_beginning(self, clock: Clock) -> float:
-        if self.began_at is None:
-            self.began_at = clock.now()
+        now = clock.now()
+        self.began_at = clamp_wait(now if self.began_at is None else self.began_at, now, 0)
         return self.began_at
 
 
@@ -43,13 +44,15 @@ class Sweeper:
 
     async def arm(self) -> None:
         """Set the alarm. The caller stores the row of its job a little later."""
-        self._armed_at = self._clock.now()
-        if await self._alarm.get() is None:
-            await self._alarm.set(self._clock.now() + INTERVAL_S)
+        self._armed_at = now = self._clock.now()
+        at = await self._alarm.get()
+        if at is None or not is_waiting(at, now, INTERVAL_S):
+            await self._alarm.set(now + INTERVAL_S)
 
     async def sweep(self) -> None:
         """Set the next alarm first, so that a failure of this sweep is repaired by the next."""
-        armed_lately = self._armed_at is not None and self._clock.now() - self._armed_at < INTERVAL_S
+        now, armed_at = self._clock.now(), self._armed_at
+        armed_lately = armed_at is not None and is_waiting(armed_at + INTERVAL_S, now, INTERVAL_S)
         if armed_lately or await self._jobs.has_unfinished():
-            await self._alarm.set(self._clock.now() + INTERVAL_S)
+            await self._alarm.set(now + INTERVAL_S)
             await self._jobs.resend_lost(self._isolate.find_beginning(self._clock))

@@ -17,6 +17,7 @@ from typing import Final, TypeVar
 
 from sluice.core.errors import Unavailable
 from sluice.core.ports import Clock
+from sluice.core.waits import clamp_wait
 
 T = TypeVar("T")
 
@@ -80,7 +81,9 @@ class Turn:
 
     def abort_reason(self) -> str:
         """Return why the sources have had enough time; "" if they may have more."""
-        held_s = self.clock.now() - self.began_at
+        now = self.clock.now()
+        self.began_at = clamp_wait(self.began_at, now, 0)
+        held_s = now - self.began_at
         if held_s > MAX_DOWNLOAD_S:
             return f"the sources took more than {MAX_DOWNLOAD_S:g} s: check them, or split the list"
         if held_s > PREEMPT_AFTER_S and self.turns.blocks_others(self):
@@ -187,6 +190,7 @@ class CompilationTurns:
         end = clock.now() + PATIENCE_S
         try:
             while not is_served(waiting):
+                end = clamp_wait(end, clock.now(), PATIENCE_S)
                 if clock.now() > end:
                     raise Unavailable(_BUSY)
                 await clock.sleep(_POLL_S)

@@ -12,6 +12,7 @@ from sluice.core.errors import SluiceError, TooLarge
 from sluice.core.json_text import JsonObject
 from sluice.core.ports import Clock, Log
 from sluice.core.timestamps import iso
+from sluice.core.waits import clamp_wait
 from sluice.services.compiler.cache.compiled_list import FilterList
 from sluice.services.compiler.live.send_queue import SendQueue
 from sluice.services.compiler.live.socket_messages import (
@@ -139,6 +140,7 @@ class Conversation:
             self._outbox.offer(self._message("pong"))
 
     def _is_idle(self, now: float) -> bool:
+        self._received_at, self._used_at = (clamp_wait(at, now, 0) for at in (self._received_at, self._used_at))
         return now - self._received_at >= IDLE_TIMEOUT_S or now - self._used_at >= UNUSED_TIMEOUT_S
 
     def _handle_message(self, message: SocketMessage, members: JsonObject) -> None:

@@ -14,6 +14,7 @@ from sluice.core.doc import Doc
 from sluice.core.errors import SluiceError, TooManyRequests
 from sluice.core.ports import Clock, Database, DatabaseRow, Log
 from sluice.core.timestamps import elapsed_ms
+from sluice.core.waits import is_waiting
 from sluice.services.compiler.ports import Analytics
 from sluice.web import Handler, Reply, Request, encode_json
 
@@ -224,7 +225,7 @@ class RequestMetrics:
         """Schedule one flush a few seconds from now, unless one is scheduled."""
         due = self.pending.flush_due_at
         now = self.clock.now()
-        if due is None or now > due + _FLUSH_LOST_S:
+        if due is None or not is_waiting(due + _FLUSH_LOST_S, now, FLUSH_AFTER_S + _FLUSH_LOST_S):
             self.pending.flush_due_at = now + FLUSH_AFTER_S
             self._start_background(self._flush_later())
 

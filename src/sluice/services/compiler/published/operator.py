@@ -13,6 +13,7 @@ from sluice.core.compiler.published.schedule import own_minute
 from sluice.core.errors import Conflict, NotAccepted, NotFound, SluiceError
 from sluice.core.json_text import JsonObject
 from sluice.core.ports import Bucket, Clock, Log, NewId
+from sluice.core.waits import clamp_wait, is_waiting
 from sluice.services.compiler.guard.idempotency import OPERATOR, Ticket
 from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.ports import Instances
@@ -91,9 +92,9 @@ class ListOperator:
             )
 
     async def _resume_lost(self) -> None:
-        before_ms = self._now_ms() - _LOST_MS
+        now_ms = self._now_ms()
         for row in await self.builds.load_waiting():
-            if row["requested_ms"] < before_ms:
+            if not is_waiting(row["requested_ms"] + _LOST_MS, now_ms, _LOST_MS):
                 await self._attempt(self._create(row["id"], row["list"], row["rollback_to"]))
 
     async def _remove_staged(self) -> None:
@@ -126,8 +127,9 @@ class ListOperator:
 
     async def _start_scheduled(self, name: str, scheduled_ms: int) -> None:
         """Start a build that begins in the list's own minute; a second start for the same hour does nothing."""
-        start_s = scheduled_ms / 1000 + own_minute(name) * 60
-        params = {"list": name, "waitS": max(0, round(start_s - self.clock.now()))}
+        now, after_s = self.clock.now(), own_minute(name) * 60
+        start_s = clamp_wait(scheduled_ms / 1000 + after_s, now, after_s)
+        params = {"list": name, "waitS": max(0, round(start_s - now))}
         await create_patiently(partial(self.instances.create, f"build-{scheduled_ms}-{name}", params), self.clock)
 
     async def _start(self, name: str, ticket: Ticket, *, rollback_to: int | None = None) -> str:

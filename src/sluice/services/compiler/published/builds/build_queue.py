@@ -16,6 +16,11 @@ insert into published_builds (id, list, requested_ms, rollback_to) select ?1, ?2
 where (select count(*) from published_builds where list = ?2 and ended_ms is null) <= ?5
 and not exists (select 1 from published_builds where id = ?1) and exists (select 1 from published_lists where name = ?2)
 """
+# The clock was set back: no build holds its list, or waits for it, longer than one of now.
+_CLAMP: Final = """
+update published_builds set lease_ms = min(lease_ms, ?1 + ?2), requested_ms = min(requested_ms, ?1)
+where list = ?3 and ended_ms is null and (lease_ms > ?1 + ?2 or requested_ms > ?1)
+"""
 _GIVE_UP: Final = """
 update published_builds set ended_ms = ?1, outcome = 'failed', reason = 'it did not continue after an interruption'
 where list = ?2 and ended_ms is null and (lease_ms < ?1 or (started_ms is null and requested_ms < ?3))
@@ -57,8 +62,13 @@ class BuildQueue:
     async def claim(self, name: str, build_id: str) -> bool:
         """Return whether the build may run now. One that has not moved for long makes room."""
         now_ms = self._now_ms()
-        await self.database.run(_GIVE_UP, now_ms, name, now_ms - MAX_WAIT_MS)
-        claimed = await self.database.run(_CLAIM, now_ms, now_ms + LEASE_MS, build_id)
+        *_, claimed = await self.database.batch(
+            [
+                (_CLAMP, (now_ms, LEASE_MS, name)),
+                (_GIVE_UP, (now_ms, name, now_ms - MAX_WAIT_MS)),
+                (_CLAIM, (now_ms, now_ms + LEASE_MS, build_id)),
+            ]
+        )
         return bool(claimed.changes)
 
     async def renew(self, build_id: str) -> None:
