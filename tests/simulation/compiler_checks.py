@@ -87,6 +87,8 @@ class CalmChecks:
     async def _check_list(self, name: str) -> None:
         """Check that a list shows its sources, an older version after a rollback, and its sources again once they change."""
         await asyncio.sleep(180)
+        if self.lists.models[name].is_rolled_back:
+            self._change(FINAL[0])  # else the definition of before, put again, leaves the list rolled back
         await self._expect(await self.lists.put(ISOLATE, name, FINAL), name)
         self.lists.models[name].deleted_at = NEVER  # nothing is under way any more
         await self._check_shown(name, self.sources.find_versions(frozenset(FINAL)))
