@@ -23,6 +23,7 @@ BENCHES: Final = {
     "requests": "request_costs",
     "scale": "scale",
     "service": "service",
+    "soak": "soak",
     "startup": "startup",
     "verdicts": "verdicts",
 }
