@@ -9,10 +9,10 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from runtime import ROOT, NotStarted, Runtime
 from sluice.cli.terminal import ProgressBar
@@ -21,7 +21,7 @@ from soak_checks import INVARIANTS, Findings
 from soak_clients import KEY, TOKEN, Clients
 from soak_load import SITE_HOST, CompilerLoad, NewsLoad, SiteLoad, Task, configure
 from soak_picture import draw_picture
-from soak_samples import Recorder, Sample, format_samples, make_panels, measure_disk, measure_memory
+from soak_samples import Recorder, Sample, format_samples, make_panels, measure_disk, measure_memory, parse_errors
 from soak_sources import KINDS, Faults, Sources, serve_sources
 
 PICTURE: Final = ROOT / ".cache/soak/soak.svg"
@@ -101,17 +101,28 @@ def build_arguments(sources: Sources) -> list[str]:
     return [f"--route={SITE_HOST}=edge-preload", *(f"--var={name}={value}" for name, value in variables.items())]
 
 
-@contextmanager
-def stopped_by_signals() -> Iterator[threading.Event]:
-    """Yield what Ctrl-C or SIGTERM sets; a second one ends the process at once."""
-    stop = threading.Event()
+class Stop:
+    """What Ctrl-C and SIGTERM ask for: the first ends the load, the second the wait for the rest, the third everything."""
 
-    def ask_to_stop(_number: int, _frame: object) -> None:
-        if stop.is_set():
+    def __init__(self) -> None:
+        self.is_hurried = False
+        self._asked = threading.Event()
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether the load must end, at the latest after these seconds."""
+        return self._asked.wait(seconds)
+
+    def handle_signal(self, _number: int, _frame: object) -> None:
+        if self.is_hurried:
             raise KeyboardInterrupt
-        stop.set()
+        self.is_hurried = self._asked.is_set()
+        self._asked.set()
 
-    before = {each: signal.signal(each, ask_to_stop) for each in (signal.SIGINT, signal.SIGTERM)}
+
+@contextmanager
+def stopped_by_signals() -> Iterator[Stop]:
+    stop = Stop()
+    before = {each: signal.signal(each, stop.handle_signal) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop
     finally:
@@ -123,7 +134,7 @@ class Soak:
     """One run: the tasks have a thread each; this one kills, starts, samples and shows."""
 
     def __init__(
-        self, runtime: Runtime, sources: Sources, recorder: Recorder, options: argparse.Namespace, stop: threading.Event
+        self, runtime: Runtime, sources: Sources, recorder: Recorder, options: argparse.Namespace, stop: Stop
     ) -> None:
         self.findings = Findings()
         self._runtime, self._sources, self._recorder, self._stop = runtime, sources, recorder, stop
@@ -208,7 +219,10 @@ class Soak:
         self._loads_end.set()
         ends_at = time.monotonic() + _SETTLE_S
         while not self._is_settled() and (now := time.monotonic()) < ends_at:
-            self._watch(now, "waiting for the rest")
+            if self._stop.is_hurried:
+                self.findings.count("ended before everything had ended")
+                return
+            self._watch(now, "waiting for the rest (Ctrl-C: not)")
             time.sleep(_TURN_S)
         self._compiler.accepted.report_unended()
         self._site.batches.report_unended()
@@ -310,15 +324,6 @@ class Soak:
         lines += ["", format_samples(self._recorder.samples), "", f"{'broken':>9}  invariant"]
         lines += [f"{self.findings.broken[sentence]:9,}  {sentence}" for sentence in INVARIANTS.values()]
         return "\n".join(lines)
-
-
-def parse_errors(lines: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield what was logged as an error; a killed runtime may have left half a line."""
-    for line in lines:
-        with suppress(json.JSONDecodeError):
-            row = json.loads(line) if line.startswith("{") else {}
-            if row.get("level") == "error":
-                yield row
 
 
 def _sum_requests(counts: Counter[str]) -> int:

@@ -5,7 +5,7 @@ import threading
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 INVARIANTS: Final = {
     "ends": "every accepted job, workflow, build and batch ends once",
@@ -151,6 +151,20 @@ class Accepted:
     def report_unended(self) -> None:
         for work in self._waiting.values():
             self.findings.report("ends", f"{work.kind} {work.id} has not ended.")
+
+
+def read_outcome(work: Work, told: dict[str, Any]) -> str | None:
+    """Return how a job, workflow or build ended, or None while it goes on."""
+    if work.place.startswith("/queue/"):
+        return told["status"] if told["status"] in {"completed", "failed", "cancelled"} else None
+    if told["status"] in {"errored", "terminated"}:
+        return str(told["status"])
+    if told["status"] != "complete":
+        return None
+    output = told["output"] or {}
+    if work.kind == "build":
+        return str(output.get("outcome", "complete"))
+    return "complete" if output.get("success", True) else "complete, with a failure"
 
 
 def write_edition(source: str, edition: int) -> str:

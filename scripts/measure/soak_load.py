@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
-from soak_checks import Accepted, Articles, Findings, ListAddress, PageFloors, Work, count_rules
+from soak_checks import Accepted, Articles, Findings, ListAddress, PageFloors, Work, count_rules, read_outcome
 from soak_clients import ADMIN, Clients
 from soak_sources import PAGES, Kind, Sources
 
@@ -222,20 +222,6 @@ class CompilerLoad:
                 "ends",
                 f"{self.jobs} jobs were accepted; GET /queue/stats counts {stats['enqueued']} and {ended} ended.",
             )
-
-
-def read_outcome(work: Work, told: dict[str, Any]) -> str | None:
-    """Return how a job, workflow or build ended, or None while it goes on."""
-    if work.place.startswith("/queue/"):
-        return told["status"] if told["status"] in {"completed", "failed", "cancelled"} else None
-    if told["status"] in {"errored", "terminated"}:
-        return str(told["status"])
-    if told["status"] != "complete":
-        return None
-    output = told["output"] or {}
-    if work.kind == "build":
-        return str(output.get("outcome", "complete"))
-    return "complete" if output.get("success", True) else "complete, with a failure"
 
 
 class SiteLoad:

@@ -3,10 +3,11 @@
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from soak_picture import Panel, Point
 
@@ -75,6 +76,15 @@ class Recorder:
     def _write(self, row: dict[str, object]) -> None:
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
+
+
+def parse_errors(lines: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield what was logged as an error; a killed runtime may have left half a line."""
+    for line in lines:
+        with suppress(json.JSONDecodeError):
+            row = json.loads(line) if line.startswith("{") else {}
+            if row.get("level") == "error":
+                yield row
 
 
 def make_panels(samples: Sequence[Sample]) -> list[Panel]:

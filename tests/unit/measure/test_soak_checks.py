@@ -17,6 +17,7 @@ from soak_checks import (
     Windows,
     Work,
     read_editions,
+    read_outcome,
     write_edition,
 )
 
@@ -106,6 +107,29 @@ def test_ended_work_is_forgotten(findings: Findings):
         accepted.see(work, "completed")
     assert not accepted.knows("0")
     assert len(accepted.list_ended(10_000)) == KEPT_ENDED
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "told", "outcome"),
+    [
+        ("job", "/queue/results/a", {"status": "queued"}, None),
+        ("job", "/queue/results/a", {"status": "running"}, None),
+        ("job", "/queue/results/a", {"status": "completed"}, "completed"),
+        ("workflow batch", "/workflow/status/b/a", {"status": "running", "output": None}, None),
+        ("workflow batch", "/workflow/status/b/a", {"status": "errored", "output": None}, "errored"),
+        ("workflow batch", "/workflow/status/b/a", {"status": "complete", "output": {"success": True}}, "complete"),
+        (
+            "workflow batch",
+            "/workflow/status/b/a",
+            {"status": "complete", "output": {"success": False}},
+            "complete, with a failure",
+        ),
+        ("build", "/workflow/status/p/a", {"status": "complete", "output": {"outcome": "unchanged"}}, "unchanged"),
+    ],
+)
+def test_outcomes(kind: str, place: str, told: dict[str, object], outcome: str | None):
+    """What the services say of a job, a workflow and a build is read as going on, or as one end."""
+    assert read_outcome(Work(kind, "a", place, 0.0), told) == outcome
 
 
 def test_editions_of_a_list():
