@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
+from runtime import until
 from soak_checks import Accepted, Articles, Findings, ListAddress, PageFloors, Work, count_rules, read_outcome
 from soak_clients import ADMIN, Clients
 from soak_sources import PAGES, Kind, Sources
@@ -78,7 +79,7 @@ class CompilerLoad:
         return [("look at jobs, workflows and builds", 1.5, self.look)]
 
     def publish(self) -> None:
-        """Publish the lists; their first builds are awaited like all others."""
+        """Publish the lists, and wait for their first versions: without one an address answers 503."""
         for name, sources in LISTS.items():
             own = [self._sources.url(f"/lists/{source}") for source in sources]
             body = {"configuration": configure(*own, name=f"List {name}"), "formats": ["hosts"]}
@@ -86,6 +87,12 @@ class CompilerLoad:
             if reply is None or reply.status_code not in {201, 202}:
                 raise SystemExit(f"The list {name} cannot be published: {reply and reply.text}")
             self._add_build(reply)
+        for name in LISTS:
+            until(lambda: self._find_version(name))  # noqa: B023 - used at once
+
+    def _find_version(self, name: str) -> int:
+        reply = self._clients.send(COMPILER, "GET", f"/lists/{name}")
+        return int(reply.json()["version"]) if reply is not None and reply.status_code == 200 else 0
 
     def compile_again(self) -> None:
         source = self._sources.url(f"/steady/steady{'abcdefgh'[self._draw.randrange(STEADY)]}")
