@@ -76,7 +76,7 @@ def measure(options: argparse.Namespace) -> None:
         soak.run()
     print(soak.report(), flush=True)
     options.picture.write_text(soak.draw(), encoding="utf-8")
-    print(f"\n{options.picture}\n{records}", flush=True)
+    print(f"\n{options.picture}\n{records}", file=sys.stderr, flush=True)
     if soak.findings.broken:
         raise SystemExit("\n".join(["", *soak.findings.list_sentences()]))
 
@@ -310,7 +310,7 @@ class Soak:
             f"{self._minutes:.0f} minutes, {_sum_requests(self.findings.counts):,} requests, {len(self._kills)} kills"
         )
         panels = make_panels(self._recorder.samples)
-        return draw_picture(title, panels, minutes=self._minutes, marks=self._kills, spans=minutes)
+        return draw_picture(title, panels, minutes=self._minutes, marks={"kill": self._kills}, spans=minutes)
 
     def report(self) -> str:
         """Return the tables: counts, log, memory and disk, and the invariants."""

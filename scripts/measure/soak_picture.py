@@ -13,7 +13,10 @@ _PANEL: Final = 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 210, 46, 44
 _MOST_POINTS: Final = 1000  # of one line
 _LEGEND_ROWS: Final = 14
+_LEGEND_WIDTH: Final = 150
 _STEPS: Final = 5
+_MARK: Final = "#c22"
+_BANDS: Final = ("#f2c14e", "#8fc1e3", "#b9d7a8")
 _COLOURS: Final = ("#1f6fb2", "#d1602b", "#2e8b57", "#8a4fbf", "#b8860b", "#c0396b", "#4d8c93", "#6b6b6b", "#7a5230")
 
 
@@ -46,10 +49,10 @@ def draw_picture(
     panels: Sequence[Panel],
     *,
     minutes: float,
-    marks: Sequence[float] = (),
+    marks: Mapping[str, Sequence[float]] | None = None,
     spans: Mapping[str, Sequence[Point]] | None = None,
 ) -> str:
-    """Return the picture as SVG; all times are minutes, `marks` are moments and `spans` named stretches of time."""
+    """Return the picture as SVG; all times are minutes, `marks` are named moments and `spans` named stretches of time."""
     height = _TOP + _PANEL * len(panels)
     size = f'width="{WIDTH}" height="{height}"'
     parts = [
@@ -57,13 +60,15 @@ def draw_picture(
         f'<rect {size} fill="#fff"/>',
         _write_text(_LEFT, 24, title, "start", 'font-size="16" font-weight="600"'),
     ]
+    marks, spans = marks or {}, spans or {}
+    parts += _draw_legend([*((name, _MARK) for name in marks), *zip(spans, _BANDS, strict=False)])
     for at, panel in enumerate(panels):
         most = max((y for runs in panel.lines.values() for run in runs for _, y in run), default=0)
         step = choose_step(most)
         scale = _Scale(
             _TOP + at * _PANEL + _TOP, max(minutes, 1e-9), step * max(1, -int(-most // step)) if most else step
         )
-        parts += [*_draw_axes(panel, scale, step), *_draw_spans(scale, marks, spans or {}), *_draw_lines(panel, scale)]
+        parts += [*_draw_axes(panel, scale, step), *_draw_spans(scale, marks, spans), *_draw_lines(panel, scale)]
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -101,21 +106,30 @@ def _draw_axes(panel: Panel, scale: _Scale, step: float) -> list[str]:
     return parts
 
 
-def _draw_spans(scale: _Scale, marks: Sequence[float], spans: Mapping[str, Sequence[Point]]) -> list[str]:
+def _draw_legend(entries: Sequence[tuple[str, str]]) -> list[str]:
+    """Return what the colours of moments and stretches mean, in one row at the right of the title."""
+    parts = []
+    for at, (name, colour) in enumerate(reversed(entries)):
+        x = WIDTH - 20 - (at + 1) * _LEGEND_WIDTH
+        parts.append(f'<rect x="{x}" y="15" width="10" height="10" fill="{colour}"/>')
+        parts.append(_write_text(x + 15, 24, name, "start"))
+    return parts
+
+
+def _draw_spans(scale: _Scale, marks: Mapping[str, Sequence[float]], spans: Mapping[str, Sequence[Point]]) -> list[str]:
     bottom = scale.y(0)
     parts = []
-    for at, (name, stretches) in enumerate(spans.items()):
-        colour = _COLOURS[-1 - at % len(_COLOURS)]
+    for (name, stretches), colour in zip(spans.items(), _BANDS, strict=False):
         for began, ended in stretches:
             x, width = scale.x(began), max(1.0, scale.x(ended) - scale.x(began))
             parts.append(
                 f'<rect x="{x:.1f}" y="{scale.top}" width="{width:.1f}" height="{bottom - scale.top:.1f}" fill="{colour}" '
-                f'fill-opacity="0.13"><title>{escape(name)}</title></rect>'
+                f'fill-opacity="0.3"><title>{escape(name)}</title></rect>'
             )
-    for mark in marks:
+    for mark in (moment for moments in marks.values() for moment in moments):
         x = scale.x(mark)
         parts.append(
-            f'<line x1="{x:.1f}" y1="{scale.top}" x2="{x:.1f}" y2="{bottom:.1f}" stroke="#c22" stroke-dasharray="3 3"/>'
+            f'<line x1="{x:.1f}" y1="{scale.top}" x2="{x:.1f}" y2="{bottom:.1f}" stroke="{_MARK}" stroke-dasharray="3 3"/>'
         )
     return parts
 

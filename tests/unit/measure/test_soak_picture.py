@@ -38,14 +38,14 @@ def test_texts_are_escaped_and_named():
     """Titles, units and names are in the picture as texts, whatever they have."""
     picture = draw([Panel("Disk", "MB", {"a<b>&c": [[(0, 1), (10, 2)]]})], spans={"site & more": [(1, 2)]})
     texts = [each.text for each in picture.iter(f"{SVG}text")]
-    assert {"A & <title>", "Disk (MB)", "a<b>&c", "minutes"} <= set(texts)
+    assert {"A & <title>", "Disk (MB)", "a<b>&c", "minutes", "site & more"} <= set(texts)
     assert [each.text for each in picture.iter(f"{SVG}title")] == ["site & more"]
 
 
 def test_marks_and_spans_are_in_every_panel():
     """A kill is a dashed line, a fault a band that is never too thin to see."""
     panels = [Panel(name, "MB", {"a": [[(0, 1), (10, 2)]]}) for name in ("A", "B")]
-    picture = draw(panels, marks=[1.0, 5.0], spans={"x": [(2, 2)]})
+    picture = draw(panels, marks={"kill": [1.0, 5.0]}, spans={"x": [(2, 2)]})
     assert len([each for each in picture.iter(f"{SVG}line") if "stroke-dasharray" in each.attrib]) == 4
     bands = [each for each in picture.iter(f"{SVG}rect") if "fill-opacity" in each.attrib]
     assert [float(each.attrib["width"]) for each in bands] == [1.0, 1.0]
