@@ -186,6 +186,37 @@ async def test_expiry():
     assert await bench.rows("workflow_runs") == []
 
 
+async def test_reason_of_a_failure_is_kept_for_an_hour():
+    """It may quote what the caller has sent, so it ends with the events of the run; the run itself stays."""
+    bench = Bench()
+    await bench.event_log.emit(RUN, workflow_started("Go"), workflow_failed("no source", step="validate"))
+    bench.clock.advance(EVENTS_TTL_S)
+    await bench.event_log.delete_expired()
+    [row] = await bench.rows("workflow_runs")
+    assert row["error"] == "no source"
+    assert len(await bench.rows("workflow_event_pages")) == 1
+    bench.clock.advance(0.01)
+    await bench.event_log.delete_expired()
+    [row] = await bench.rows("workflow_runs")
+    assert (row["outcome"], row["error"]) == ("failed", None)
+
+
+async def test_failure_names_its_step():
+    """The last event of a failed run has the reason and the step."""
+    bench = Bench()
+    await bench.event_log.emit(RUN, workflow_started("Go"), workflow_failed("no source", step="validate"))
+    end = (await bench.events(RUN.id))[-1]
+    assert (end["type"], end["message"], end["data"]) == ("workflow:failed", "no source", {"step": "validate"})
+
+
+async def test_long_run_shows_its_last_events():
+    """However many events were stored one by one, the last hundred are read."""
+    bench = Bench()
+    for number in range(620):
+        await bench.event_log.emit(RUN, loose(number))
+    assert [event["data"]["number"] for event in (await log_of(bench))["events"]] == list(range(520, 620))
+
+
 async def test_events_of_one_call_are_one_transaction():
     """Many events of one call cost one database operation."""
     bench = Bench()

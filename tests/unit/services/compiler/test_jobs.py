@@ -148,6 +148,130 @@ async def test_resending_slows_down():
     assert 20 < len(world.sent) < 35
 
 
+async def test_when_a_message_counts_as_lost():
+    """After 30 seconds, then each time after twice as long, up to an hour; an earlier sweep sends nothing."""
+    world = World()
+    await world.jobs.accept(message())
+    for sends, wait_s in enumerate((30, 60, 120, 240, 480, 960, 1920, 3600, 3600), 1):
+        world.clock.advance(wait_s)
+        await world.jobs.resend_lost()
+        assert len(world.sent) == sends
+        world.clock.advance(0.001)
+        await world.jobs.resend_lost()
+        assert len(world.sent) == sends + 1
+
+
+async def accept_unsent(world: World, *names: str) -> None:
+    """Accept jobs a millisecond apart while the queue is down."""
+
+    async def broken(*_arguments: Any) -> None:
+        raise Unavailable("the queue is down")
+
+    send = world.jobs.send
+    object.__setattr__(world.jobs, "send", broken)
+    for name in names:
+        await world.jobs.accept(message(name))
+        world.clock.advance(0.001)
+    object.__setattr__(world.jobs, "send", send)
+
+
+async def test_unsent_message_gets_five_seconds():
+    """The request that accepted a job may still be sending it: a sweep leaves it alone until five seconds have passed."""
+    world = World()
+    await accept_unsent(world, "j1")
+    world.clock.advance(4.999)
+    await world.jobs.resend_lost()
+    assert world.sent == []
+    world.clock.advance(0.001)
+    await world.jobs.resend_lost()
+    assert [body["requestId"] for _, body in world.sent] == ["j1"]
+
+
+async def test_sweep_sends_the_oldest_first():
+    """One sweep sends 50 messages, the oldest first, and the next one the rest."""
+    world = World()
+    names = [f"j{number:02}" for number in range(60)]
+    await accept_unsent(world, *names)
+    world.clock.advance(6)
+    await world.jobs.resend_lost()
+    assert [body["requestId"] for _, body in world.sent] == names[:50]
+    await world.jobs.resend_lost()
+    assert [body["requestId"] for _, body in world.sent] == names
+
+
+async def test_only_a_job_whose_lease_ended_is_put_back():
+    """It waits in the queue again and is sent once; the job whose lease lasts goes on."""
+    world = World()
+    await world.jobs.accept(message("stalled"))
+    await world.jobs.accept(message("running"))
+    await world.jobs.claim("stalled")
+    world.clock.advance(LEASE_S - 1)
+    await world.jobs.claim("running")
+    world.clock.advance(2)
+    for _ in range(2):
+        await world.jobs.resend_lost()
+        assert [body["requestId"] for _, body in world.sent] == ["stalled", "running", "stalled"]
+        assert [await state(world, "stalled"), await state(world, "running")] == ["queued", "running"]
+
+
+async def test_job_that_is_claimed_while_the_sweep_looks():
+    """An attempt that begins after the sweep has read the jobs keeps its lease."""
+    world = World()
+    await world.jobs.accept(message())
+    await world.jobs.claim("j1")
+    world.clock.advance(LEASE_S + 1)
+    read = world.database.all
+
+    async def read_and_claim(*arguments: Any) -> Any:
+        object.__setattr__(world.database, "all", read)
+        rows = await read(*arguments)
+        assert await world.jobs.claim("j1") == 2
+        return rows
+
+    object.__setattr__(world.database, "all", read_and_claim)
+    await world.jobs.resend_lost()
+    assert await state(world) == "running"
+    assert await world.jobs.renew_lease("j1", 2)
+
+
+async def test_nothing_is_stored_before_the_sweeper_is_armed(monkeypatch: pytest.MonkeyPatch):
+    """If the sweep cannot be made sure of, the job is not accepted, and its content is not stored."""
+    monkeypatch.setattr(jobs_module, "MAX_MESSAGE_BYTES", 200)
+    world = World()
+
+    async def refuse() -> None:
+        raise Unavailable("the object is away")
+
+    object.__setattr__(world.jobs, "arm_sweeper", refuse)
+    with pytest.raises(NotAccepted):
+        await world.jobs.accept(message(pre_fetched_content={URL: "||own.example^\n" * 100}), is_repeatable=True)
+    assert [found.key async for found in world.bucket.objects()] == []
+    assert await world.jobs.find("j1") is None
+
+
+async def test_job_without_an_id():
+    """It could not be found again, so it is refused."""
+    world = World()
+    with pytest.raises(SluiceError, match="without an id"):
+        await world.jobs.accept(message().model_copy(update={"request_id": None}))
+    assert not await world.jobs.has_unfinished()
+
+
+async def test_jobs_are_deleted_a_week_after_their_end():
+    """Not a moment earlier, and a job that waits is never deleted."""
+    world = World()
+    await world.jobs.accept(message("waiting"))
+    await world.jobs.accept(message("over"))
+    await world.jobs.cancel("over")
+    world.clock.advance(7 * 24 * 3600)
+    await world.jobs.delete_expired()
+    assert await state(world, "over") == "cancelled"
+    world.clock.advance(0.001)
+    await world.jobs.delete_expired()
+    assert await world.jobs.find("over") is None
+    assert await state(world, "waiting") == "queued"
+
+
 async def test_restart_resends_soon():
     """A message that was sent often, and lost when the process was restarted, is sent again after a minute, and once."""
     world = World()
@@ -467,6 +591,63 @@ async def test_statistics():
 async def letters(world: World) -> dict[tuple[str, str], str]:
     """Return the reason of each dead letter, by its job and its item."""
     return {(letter.request_id, letter.item_id): letter.reason for letter in await world.dead_letters.load_newest()}
+
+
+async def test_statistics_of_the_last_day():
+    """Times are those of completed jobs, the lag that of the oldest waiting one, the rate that of the last minute."""
+    world = World()
+    stats = QueueStats(database=world.database, clock=world.clock)
+
+    async def run_job(name: str, duration_ms: int) -> None:
+        await world.jobs.accept(message(name))
+        attempt = await world.jobs.claim(name)
+        assert attempt
+        assert await world.jobs.complete(name, attempt, duration_ms=duration_ms)
+
+    await run_job("yesterday", 9000)
+    world.clock.advance(24 * 3600 - 300)
+    await run_job("early", 1000)
+    await world.jobs.accept(message("waits"))
+    await world.jobs.accept(message("failed"))
+    await world.jobs.finish("failed", [world.jobs.fail("failed", None, "down", 700)])
+    world.clock.advance(240)
+    await run_job("late", 2000)
+    await world.jobs.accept(message("waits too"))
+    world.clock.advance(60)
+    counts = await stats.load_counts()
+    assert (counts["completed"], counts["failed"], counts["pending"], counts["enqueued"]) == (2, 1, 2, 5)
+    assert (counts["totalProcessingTime"], counts["averageProcessingTime"]) == (3000, 1500)
+    assert (counts["processingRate"], counts["queueLag"]) == (0, 300_000)
+    history = [job["requestId"] for job in await stats.load_named_history()]
+    assert (set(history[:2]), history[-1]) == ({"late", "waits too"}, "yesterday")
+
+
+async def test_depth_after_each_change():
+    """Each change has its time and how many jobs were unfinished then; of many, the last hundred."""
+    world = World()
+    stats = QueueStats(database=world.database, clock=world.clock)
+    began_ms = round(world.clock.now() * 1000)
+    for name in ("j1", "j2"):
+        await world.jobs.accept(message(name))
+        world.clock.advance(1)
+    await world.jobs.cancel("j1")
+    depths = [(change["timestamp"] - began_ms, change["depth"]) for change in await stats.load_depths()]
+    assert depths == [(0, 1), (1000, 2), (2000, 1)]
+    for number in range(120):
+        world.clock.advance(1)
+        await world.jobs.accept(message(f"more{number}"))
+    depths = [(change["timestamp"] - began_ms, change["depth"]) for change in await stats.load_depths()]
+    assert depths == [(2000 + 1000 * number, 1 + number) for number in range(21, 121)]
+
+
+async def test_newest_dead_letters_come_first():
+    """The operator sees what failed last at the top."""
+    world = World({URL: Unusable("gone")})
+    for name in ("b", "a", "c"):
+        await world.jobs.accept(message(name))
+        await deliver(world, world.sent[-1][1])
+        world.clock.advance(1)
+    assert [letter.request_id for letter in await world.dead_letters.load_newest()] == ["c", "a", "b"]
 
 
 async def test_permanent_failure_is_a_dead_letter():
