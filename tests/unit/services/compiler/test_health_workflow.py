@@ -10,9 +10,10 @@ from sluice.core.errors import Unavailable
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.net.transport import TransportRequest
+from sluice.core.timestamps import iso
 from sluice.services.compiler.health.health_workflow import HealthMonitoringWorkflow
 from sluice.services.compiler.health.source_alerts import SourceAlerts
-from sluice.services.compiler.health.source_check import SourceCheck
+from sluice.services.compiler.health.source_check import CheckedSource, SourceCheck
 from sluice.services.compiler.health.store import RETENTION_S, HealthStore
 from sluice.services.compiler.limits.allowance import MAX_FETCHES, FetchAllowance
 from sluice.services.compiler.workflows.defaults import health_sources
@@ -271,6 +272,66 @@ async def test_webhook_is_down():
     bench.hook_status = 204
     await bench.failing_runs(2, "b")
     assert [alert["alertId"] for alert in bench.delivered] == ["health-3-1"]
+
+
+async def test_undelivered_alerts_keep_their_order():
+    """What the webhook did not take is sent by a later run, the oldest alert first, and so are the ends."""
+    bench = Workflow()
+    bench.hook_status = 500
+    await bench.failing_runs(1, "b")
+    await bench.failing_runs(3, "a", "b")
+    bench.hook_status = 204
+    await bench.failing_runs(1, "a", "b")
+    assert [alert["source"]["name"] for alert in bench.delivered] == ["b", "a"]
+    bench.hook_status = 500
+    await bench.failing_runs(1, "b")
+    await bench.failing_runs(1)
+    bench.hook_status = 204
+    await bench.failing_runs(1)
+    assert [alert["source"]["name"] for alert in bench.ended] == ["a", "b"]
+
+
+async def test_two_alerts_of_one_run():
+    """The report names them in the order of their sources."""
+    bench = Workflow()
+    await bench.failing_runs(2, "a", "b")
+    outcome = await bench.outcome(params("a", "b"))
+    assert outcome["alerts"] == ["health-3-0", "health-3-1"]
+
+
+def checked(name: str, *, healthy: bool = True, etag: str | None = None) -> CheckedSource:
+    return CheckedSource(
+        name=name, url=LISTS[name], healthy=healthy, status_code=200, response_ms=1, rule_count=3, etag=etag
+    )
+
+
+async def test_validators_of_the_last_healthy_check():
+    """A source is compared with what it was when it was last healthy, not with its failure, nor with another source."""
+    bench = Workflow()
+    checks = [checked("a", etag="1"), checked("a", etag="2"), checked("a", etag="3", healthy=False), checked("b")]
+    for number, check in enumerate(checks):
+        bench.clock.advance(1)
+        await bench.store.record_attempt(f"health-{number}", 1, check, recheck=False)
+    known = await bench.store.find_validators(LISTS["a"])
+    assert known is not None
+    assert known.etag == "2"
+
+
+async def test_history_of_the_last_hundred_runs():
+    """The earliest comes first; a run that did not check a source has null for it."""
+    bench = Workflow()
+    for number in range(105):
+        bench.clock.advance(1)
+        check = checked("a", healthy=number % 3 > 0)
+        await bench.store.record_attempt(f"health-{number}", 1, check, recheck=False)
+    bench.clock.advance(1)
+    await bench.store.record_attempt("health-105", 1, checked("b"), recheck=False)
+    history = await bench.store.load_history({LISTS["a"]: "a", LISTS["b"]: "b"})
+    assert history["sourceResults"] == {
+        "a": [*(number % 3 > 0 for number in range(6, 105)), None],
+        "b": [*[None] * 99, True],
+    }
+    assert history["timestamps"] == [iso(1_800_000_000 + number + 1) for number in range(6, 106)]
 
 
 async def test_no_webhook():

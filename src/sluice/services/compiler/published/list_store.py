@@ -130,7 +130,7 @@ class ListStore:
         return found
 
     async def load_all(self) -> list[PublishedList]:
-        rows = await self.database.all("select * from published_lists order by name")
+        rows = await self.database.all("select * from published_lists")
         return [_to_list(row) for row in rows]
 
     async def delete(self, name: str) -> None:

@@ -142,6 +142,21 @@ async def test_alert_is_repeated_until_received():
     assert len(bench.sites.alerts) == 1
 
 
+async def test_undelivered_alerts_keep_their_order():
+    """Alerts of several lists that the webhook did not take are sent later, the oldest first."""
+    bench = await build()
+    await bench.put("another", B)
+    await bench.run_all()
+    bench.sites.hook_status = 500
+    for source, name in ((B, "another"), (A, NAME)):
+        bench.sites.answers[source] = LOST
+        await bench.rebuild(name)
+    bench.sites.hook_status = 200
+    bench.sites.alerts.clear()
+    await bench.rebuild(NAME)
+    assert [json.loads(alert)["list"] for alert in bench.sites.alerts] == ["another", NAME]
+
+
 async def test_mirrors():
     """A mirror is asked before the copy is taken; a pinned one only serves the pinned bytes."""
     mirror = "https://mirror.example/list.txt"
@@ -275,6 +290,36 @@ async def test_waiting_builds():
     assert await bench.builds.claim(NAME, second)
 
 
+async def test_last_build():
+    """The build that began last is shown; of two that began at once, the one that was asked for later."""
+    bench = await build()
+    bench.clock.advance(1)
+    await bench.rebuild(NAME)
+    last = await bench.builds.find_last(NAME)
+    assert last is not None
+    assert last["outcome"] == "unchanged"
+    asked = []
+    for _ in range(2):
+        bench.clock.advance(0.001)
+        asked.append(await bench.operator.rebuild(NAME, bench.ticket()))
+    await bench.run_all()
+    last = await bench.builds.find_last(NAME)
+    assert last is not None
+    assert last["id"] == asked[1]
+
+
+async def test_lost_builds_start_in_their_order():
+    """Builds that have only their rows are started by the cron as they were asked for."""
+    bench = await build()
+    lost = ["build-z", "build-a"]
+    for build_id in lost:
+        await bench.builds.add(NAME, build_id)
+        bench.clock.advance(1)
+    bench.clock.advance(11 * 60)
+    await bench.operator.run_due(0)
+    assert [name for name in bench.engine.instances if name in lost] == lost
+
+
 async def test_abandoned_build():
     """A build that has not moved for long makes room, and can publish nothing afterwards."""
     bench = await build()
@@ -290,9 +335,21 @@ async def test_abandoned_build():
 
 
 async def test_deleted():
-    """Nothing of a deleted list stays."""
+    """Nothing of a deleted list stays, and all of another one does."""
     bench = await build(formats=["hosts"])
+    await bench.put("another", A)
+    await bench.run_all()
     await bench.operator.delete(NAME)
+    tables = {
+        "published_lists": "name", "published_builds": "list", "published_versions": "list", "published_copies": "list",
+        "published_counts": "list",
+    }  # fmt: skip
+    for table, column in tables.items():
+        rows = await bench.database.all(f"select distinct {column} as list from {table}")  # noqa: S608 - only constants
+        assert [row["list"] for row in rows] == ["another"], table
+    assert len(rules_of(await bench.text("another.txt"))) == 100
+    assert await bench.rebuild("another") == "unchanged"
+    await bench.operator.delete("another")
     assert [stored.key async for stored in bench.bucket.objects("published/")] == []
     assert await bench.lists.load_all() == []
 

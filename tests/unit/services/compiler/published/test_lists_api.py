@@ -118,6 +118,13 @@ async def test_facts(client: Client):
     assert "secret" not in json.dumps(every) + await client.bench.text("my-list.txt")
 
 
+async def test_all_lists_by_name(client: Client):
+    """The lists are shown in the order of their names."""
+    for name in ("zebra", "ant", "moth"):
+        await publish(client, name)
+    assert [each["name"] for each in read(await client("GET", "/lists"))["lists"]] == ["ant", "moth", "zebra"]
+
+
 async def test_why_of_an_international_name(client: Client):
     """A name is found in either spelling, in any case, with a final dot, or in an address."""
     client.bench.sites.answers[SOURCE] = make_list(20) + "||bücher.de^\n".encode()
@@ -172,6 +179,7 @@ async def test_hundred_lists(client: Client):
     for at in range(100):
         await client.bench.lists.put(f"list-{at}", definition(), "")
     assert (await client("PUT", "/lists/one-more", definition(), ADMIN)).status == 409
+    assert (await client("GET", "/lists/one-more.txt")).status == 404
     assert (await client("PUT", "/lists/list-7", definition(), ADMIN)).status == 202
 
 
