@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from typing import Any
 
 import pytest
@@ -88,3 +89,47 @@ async def test_start_that_is_lost_is_repeated(cron: str, monkeypatch: pytest.Mon
     await schedule(world, api, []).run(cron, 1_800_000_000_000)
     assert len(engine.instances) == 1
     assert world.log.names().count("schedule.failed") == 0
+
+
+NUMBERS = count(1)
+HOUR_S, DAY_S = 3600, 24 * 3600
+# Each kind of row by the time from which it is kept, and for how long.
+LIVES: dict[tuple[str, str], tuple[int, dict[str, object]]] = {
+    ("compile_jobs", "finished_ms"): (7 * DAY_S, {"state": "completed"}),
+    ("compile_items", "recorded_ms"): (7 * DAY_S, {"success": 0, "cached": 0}),
+    ("dead_letters", "failed_ms"): (7 * DAY_S, {}),
+    ("spent_fetches", "at_ms"): (7 * DAY_S, {}),
+    ("compilation_metadata", "at_ms"): (30 * DAY_S, {}),
+    ("workflow_event_pages", "last_ms"): (HOUR_S, {}),
+    ("workflow_runs", "started_ms"): (30 * DAY_S, {"type": "batch"}),
+    ("source_attempts", "at_ms"): (30 * DAY_S, {"success": 0, "recheck": 0}),
+    ("source_health", "last_attempt_ms"): (30 * DAY_S, {"status": "healthy"}),
+    ("health_alerts", "opened_ms"): (30 * DAY_S, {}),
+    ("published_builds", "requested_ms"): (90 * DAY_S, {"started_ms": 0, "ended_ms": 0}),
+    ("published_counts", "at_ms"): (90 * DAY_S, {}),
+    ("published_alerts", "created_ms"): (90 * DAY_S, {}),
+}
+
+
+async def add_row(world: World, table: str, **values: object) -> None:
+    """Add a row whose other members are anything."""
+    for column in await world.database.all(f"select * from pragma_table_info('{table}')"):  # noqa: S608 - own tables
+        if (column["notnull"] or column["pk"]) and column["dflt_value"] is None and column["name"] not in values:
+            is_number = column["type"] in ("INTEGER", "REAL")
+            values[column["name"]] = next(NUMBERS) if is_number else f"any{next(NUMBERS)}"
+    names, marks = ", ".join(values), ", ".join("?" * len(values))
+    await world.database.run(f"insert into {table} ({names}) values ({marks})", *values.values())  # noqa: S608
+
+
+@pytest.mark.parametrize(("table", "column"), list(LIVES))
+async def test_everything_stored_ends(table: str, column: str):
+    """The hourly cron deletes what is older than its kind may become, and nothing that is a millisecond younger."""
+    world = World()
+    now_ms = round(world.clock.now() * 1000)
+    life_s, values = LIVES[table, column]
+    for age_ms in (0, life_s * 1000, life_s * 1000 + 1):
+        await add_row(world, table, **values | {column: now_ms - age_ms})
+    for store in world.service.schedule.stores:
+        await store.delete_expired()
+    rows = await world.database.all(f"select {column} as at_ms from {table} order by 1")  # noqa: S608 - own tables
+    assert [now_ms - row["at_ms"] for row in rows] == [life_s * 1000, 0]

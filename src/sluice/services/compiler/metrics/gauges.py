@@ -11,7 +11,7 @@ from sluice.services.compiler.cache.list_cache import cache_key
 
 _DEPTH: Final = "select count(*) from compile_jobs where state in ('queued', 'running')"
 # Sources of one name are one series: healthy if all are.
-_SOURCES: Final = "select name, min(status = 'healthy') as healthy from source_health group by name order by name"
+_SOURCES: Final = "select name, min(status = 'healthy') as healthy from source_health group by name"
 _LAST_COMPILED: Final = "select max(at_ms) from compilation_metadata where cache_key = ? and success"
 
 

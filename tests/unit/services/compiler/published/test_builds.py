@@ -11,9 +11,10 @@ import pytest
 
 from fakes.binding import Crash
 from fakes.d1 import FakeD1
+from fakes.workflows import FakeStep
 from sluice.core.compiler.published.list_names import derive_patch_id
 from sluice.core.compiler.published.patches import apply_patch
-from sluice.core.errors import Conflict, NotAccepted, TimedOut
+from sluice.core.errors import ConfigError, Conflict, NotAccepted, TimedOut
 from sluice.services.compiler.published.builds.build_queue import LEASE_MS
 from sluice.services.compiler.published.declared import read_declared_lists
 from sluice.services.compiler.published.differences import MAX_LISTED, compare_rules
@@ -511,6 +512,67 @@ async def test_crash_at_every_operation(fake: int, before: bool):
         assert len(texts) == 2
         assert len(rules_of(await bench.text(f"{NAME}.txt"))) == 170
         assert (await bench.text(f"{NAME}.hosts")).count("0.0.0.0 ") == 170
+
+
+@pytest.mark.parametrize(
+    ("step", "lost", "reason"),
+    [
+        ("write-text", "builds/{id}/rules", "the rules of {id} are no longer stored"),
+        ("write-text", "builds/{id}/index", "the index of {id} is no longer stored"),
+        ("write-hosts", "versions/my-list/2", "version 2 of my-list is no longer stored"),
+        ("change-addresses", "builds/{id}/hosts", "format hosts of {id} is no longer stored"),
+    ],
+)
+async def test_part_that_is_lost_between_two_steps(step: str, lost: str, reason: str):
+    """The build fails and says what is missing; the address of that format keeps its version, and the next build is whole."""
+    bench = await build(formats=["hosts"])
+    before = await collect_state(bench)
+    bench.sites.answers[A] = make_list(120)
+    bench.clock.advance(3600)
+    build_id = await bench.operator.rebuild(NAME, bench.ticket())
+    do = FakeStep.do
+
+    def lose(steps: FakeStep, name: str, *, config: dict[str, Any]) -> Any:
+        if name == step:
+            key = "published/" + lost.format(id=build_id)
+            assert bench.r2._objects.pop(key, None), key
+        return do(steps, name, config=config)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FakeStep, "do", lose)
+        await bench.run_all()
+    row = await bench.builds.find(build_id)
+    assert row is not None
+    assert (row["outcome"], reason.format(id=build_id) in row["reason"]) == ("failed", True), row["reason"]
+    assert (await collect_state(bench))[-1] == before[-1]
+    assert await bench.rebuild(NAME) == "published"
+    assert (await bench.text(f"{NAME}.hosts")).count("0.0.0.0 ") == 170
+
+
+async def test_rollback_to_a_version_whose_text_is_lost():
+    """It fails with the version that is missing, and what was served stays."""
+    bench = await build()
+    bench.sites.answers[A] = make_list(120)
+    await bench.rebuild(NAME)
+    await bench.bucket.delete(f"published/versions/{NAME}/1")
+    build_id = await bench.operator.roll_back(NAME, 1, bench.ticket())
+    await bench.run_all()
+    row = await bench.builds.find(build_id)
+    assert row is not None
+    assert (row["outcome"], row["reason"]) == (
+        "failed", f"restore: version 1 of {NAME} is no longer stored",
+    )  # fmt: skip
+    assert len(rules_of(await bench.text(f"{NAME}.txt"))) == 170
+
+
+def test_too_many_declared_lists():
+    """A hundred can be declared, in the file and the variable together."""
+    definition = {"configuration": {"name": "D", "sources": [{"source": A}]}}
+    half = {f"a-{at}": definition for at in range(50)}
+    rest = {f"b-{at}": definition for at in range(50)}
+    assert len(read_declared_lists(json.dumps(half), json.dumps(rest))) == 100
+    with pytest.raises(ConfigError, match="name 101 lists"):
+        read_declared_lists(json.dumps(half | {"one-more": definition}), json.dumps(rest))
 
 
 def test_long_differences():
