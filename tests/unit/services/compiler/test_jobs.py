@@ -694,6 +694,52 @@ async def test_given_up_batch_leaves_a_letter_for_each_item():
     assert await letters(world) == {("b1", name): f"Source {URL}: down" for name in ("one", "two")}
 
 
+async def test_letters_of_one_batch():
+    """The failed items of a batch are its own letters; another batch that still waits for its retry has none."""
+    missing = "https://lists.example/b"
+    world = World({URL: [Unavailable("down")] * 100, missing: Unusable("Status 404")})
+    late = BatchItem(id="late", configuration=CONFIGURATION)
+    bad = BatchItem(id="bad", configuration=configuration(missing).model_dump(mode="json", exclude_unset=True))
+    await world.jobs.accept(BatchMessage(request_id="waits", requests=[late]))
+    await world.jobs.accept(BatchMessage(request_id="ends", requests=[late, bad]))
+    for _, body in list(world.sent):
+        assert (await deliver(world, body)).answer == "retry"
+    assert set(await letters(world)) == {("ends", "bad")}
+    await dead_letters(world).record([Delivered(world.sent[1][1])])
+    assert set(await letters(world)) == {("ends", "bad"), ("ends", "late")}
+    assert [await state(world, "waits"), await state(world, "ends")] == ["queued", "failed"]
+
+
+async def test_single_job_beside_a_failed_batch():
+    """A job whose list fails has a letter of its own, whatever failed before."""
+    missing = "https://lists.example/b"
+    world = World({missing: Unusable("Status 404"), URL: LIST})
+    bad = configuration(missing).model_dump(mode="json", exclude_unset=True)
+    await world.jobs.accept(BatchMessage(request_id="b1", requests=[BatchItem(id="bad", configuration=bad)]))
+    await world.jobs.accept(message("j1").model_copy(update={"configuration": bad}))
+    for _, body in list(world.sent):
+        await deliver(world, body)
+    assert set(await letters(world)) == {("b1", "bad"), ("j1", "")}
+
+
+async def test_chunks_in_the_log():
+    """A batch of four is logged as chunks of three: each begins once, and ends with the number of its lists that succeeded."""
+    missing = "https://lists.example/b"
+    world = World({URL: LIST, missing: Unusable("Status 404")})
+    good = {"configuration": CONFIGURATION}
+    bad = {"configuration": configuration(missing).model_dump(mode="json", exclude_unset=True)}
+    items = [BatchItem(id=str(number), **(bad if number == 1 else good)) for number in range(4)]
+    await world.jobs.accept(BatchMessage(request_id="b1", requests=items))
+    await deliver(world, world.sent[0][1])
+    chunks = [(name, fields) for name, fields in world.log.events if name.startswith("batch.chunk")]
+    assert sorted((name, fields["chunk"], fields.get("successful")) for name, fields in chunks) == [
+        ("batch.chunk", "1/2", None),
+        ("batch.chunk", "2/2", None),
+        ("batch.chunk_done", "1/2", "2/3"),
+        ("batch.chunk_done", "2/2", "1/1"),
+    ]
+
+
 async def test_dead_letters_end():
     """They are deleted after a week, and so is what was spent."""
     world = World({URL: [Unavailable("down")] * 4 + [Unusable("gone")]})

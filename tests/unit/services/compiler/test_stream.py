@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sluice.core.errors import Unavailable, Unusable
+from sluice.core.errors import Invalid, Unavailable, Unusable
 from sluice.services.compiler.live import stream as stream_module
 from sluice.services.compiler.live.stream import StreamApi
 from sluice.web import Request
@@ -105,3 +105,13 @@ async def test_failure_in_a_stream_is_counted():
         await collect(world)
         [counts] = world.pending_metrics.endpoints.values()
         assert (counts.success, counts.failed) == expected
+
+
+async def test_bad_request_gets_no_stream():
+    """It is refused before anything is fetched, and counts as failed."""
+    world = World()
+    with pytest.raises(Invalid):
+        await open_stream(world, configuration={"name": "T"})
+    [counts] = world.pending_metrics.endpoints.values()
+    assert (counts.success, counts.failed) == (0, 1)
+    assert world.download.requests == []

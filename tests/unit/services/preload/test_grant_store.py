@@ -159,3 +159,20 @@ def test_same_as_sql(limits: OriginLimits, operations: list[tuple[str, float]]):
         for ahead_s in (0.0, 0.5, 20.0):
             assert store.next_wait_s(limits, now + ahead_s) == wait_by_sql(sql, limits, now + ahead_s)
     assert GrantStore(sql).next_wait_s(limits, now) == wait_by_sql(sql, limits, now)
+
+
+def test_new_object_knows_the_order_of_the_ends():
+    """After a restart the requests that count are those that counted before, ordered by their end, those under way last."""
+    store, sql = build_store()
+    first, second, third = (store.grant(at) for at in (0.0, 1.0, 2.0))
+    store.end(second, 3.0)
+    store.end(first, 5.0)
+    known = [(grant.granted_at, grant.ended_at) for grant in store.grants]
+    assert known == [(1.0, 3.0), (0.0, 5.0), (2.0, None)]
+    again = GrantStore(sql)
+    assert [(grant.granted_at, grant.ended_at) for grant in again.grants] == known
+    again.end(third, 6.0)
+    again.forget_old(63.5)
+    assert [grant.granted_at for grant in GrantStore(sql).grants] == [1.0, 0.0, 2.0]
+    again.forget_old(64.5)
+    assert [grant.granted_at for grant in GrantStore(sql).grants] == [0.0, 2.0]

@@ -9,11 +9,14 @@ from fakes.objects import FakeStorage
 from sluice.core.preload.priority import Facts
 from sluice.core.preload.purge_list import Mark
 from sluice.core.preload.purges import Purge
+from sluice.core.preload.zone_config import parse_config
 from sluice.platform.durable_objects import Sql
 from sluice.platform.storage.d1 import D1
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import MONTH_S, KnownFacts, Page, PageIndex
+from sluice.services.preload.http.configure import CONFIGURE
 from sluice.services.preload.purge_lists.log import PurgeLog
+from sluice.services.preload.traffic.coverage import Coverage, load_coverage
 from sluice.services.preload.zone.schema import create_tables
 from unit.services.preload.world import MIGRATIONS
 
@@ -353,6 +356,37 @@ async def test_expired_pages():
     await zones.store("/edge", fresh_s=20)
     assert await zones.index.list_expired(10, before=NOW + 20) == [old]
     assert len(await zones.index.list_expired(1, before=NOW + 21)) == 1
+
+
+async def test_coverage():
+    """Fresh pages are warm; those that may still serve are stale; those that are only told of, or wait, are cold."""
+    zones = Zones()
+    config = parse_config(
+        {
+            **CONFIGURE.example,
+            "cache_stale_if_error_s": 100,
+            "cache_stale_while_revalidate_s": 40,
+            "preload_rpm_limit": 3,
+        }
+    )
+    nothing = await load_coverage(zones.database, "none", config, queued=2, now=NOW)
+    assert (nothing.warm, nothing.stale, nothing.cold) == (0, 0, 2)
+    assert nothing.mean_life_s == config.preload_schedule_interval_s
+    for path, fresh_s in (("/warm", 1), ("/stale", 0), ("/old", -99), ("/cold", -100), ("/long", 598)):
+        await zones.store(path, fresh_s=fresh_s)
+    await zones.other.store(Page("x", ""), hashed="", stored_at=0, fresh_until=NOW + 9, size=1, tags=(), seq=0)
+    for path in ("/warm", "/told", "/told-too"):
+        await zones.index.merge_facts([KnownFacts(SITE + path, 1, None, None)])
+        await zones.other.merge_facts([KnownFacts(SITE + path + "/other", 1, None, None)])
+    for queued, cold in ((0, 3), (2, 3), (7, 8)):
+        found = await load_coverage(zones.database, "one", config, queued=queued, now=NOW)
+        assert (found.warm, found.stale, found.cold) == (2, 2, cold)
+    assert found.mean_life_s == (1 + 0 - 99 - 100 + 598) / 5
+    assert found.as_json(config)["keep_warm"] == {"capacity": 4, "is_enough": False}
+    enough = Coverage(warm=3, stale=0, cold=1, mean_life_s=80).as_json(config)
+    assert enough == {
+        "coverage": {"pages": 4, "warm": 3, "stale": 0, "cold": 1}, "keep_warm": {"capacity": 4, "is_enough": True},
+    }  # fmt: skip
 
 
 class TestKnownPages:

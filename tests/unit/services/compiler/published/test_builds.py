@@ -14,7 +14,7 @@ from fakes.d1 import FakeD1
 from fakes.workflows import FakeStep
 from sluice.core.compiler.published.list_names import derive_patch_id
 from sluice.core.compiler.published.patches import apply_patch
-from sluice.core.errors import ConfigError, Conflict, NotAccepted, TimedOut
+from sluice.core.errors import ConfigError, Conflict, NotAccepted, TimedOut, TooManyRequests
 from sluice.services.compiler.published.builds.build_queue import LEASE_MS
 from sluice.services.compiler.published.declared import read_declared_lists
 from sluice.services.compiler.published.differences import MAX_LISTED, compare_rules
@@ -156,6 +156,18 @@ async def test_undelivered_alerts_keep_their_order():
     bench.sites.alerts.clear()
     await bench.rebuild(NAME)
     assert [json.loads(alert)["list"] for alert in bench.sites.alerts] == ["another", NAME]
+
+
+async def test_alert_concerns_one_list():
+    """Another list, which was fresh all the time, tells of no recovery."""
+    bench = await build()
+    await bench.put("another", B)
+    await bench.run_all()
+    bench.sites.answers[A] = LOST
+    await bench.rebuild(NAME)
+    bench.sites.alerts.clear()
+    assert await bench.rebuild("another") == "unchanged"
+    assert bench.sites.alerts == []
 
 
 async def test_mirrors():
@@ -307,6 +319,63 @@ async def test_last_build():
     last = await bench.builds.find_last(NAME)
     assert last is not None
     assert last["id"] == asked[1]
+
+
+async def test_lists_do_not_wait_for_each_other():
+    """Ten builds of a list may wait behind one; those of another list, its last build and its claims do not count."""
+    bench = await build()
+    await bench.put("another", A)
+    await bench.run_all()
+    for number in range(11):
+        bench.clock.advance(1)
+        await bench.builds.add("another", f"another-{number}")
+    with pytest.raises(TooManyRequests):
+        await bench.builds.add("another", "another-11")
+    await bench.builds.add("another", "another-3")
+    assert await bench.builds.claim("another", "another-0")
+    assert not await bench.builds.claim("another", "another-1")
+    assert await bench.rebuild(NAME) == "unchanged"
+    last = await bench.builds.find_last(NAME)
+    assert last is not None
+    assert last["list"] == NAME
+    assert len(await bench.builds.load_waiting()) == 11
+
+
+async def test_withdrawn_build():
+    """A build that could not be started goes; one that has begun, and those behind it, stay."""
+    bench = await build()
+    for build_id in ("begun", "waits"):
+        await bench.builds.add(NAME, build_id)
+        bench.clock.advance(1)
+    assert await bench.builds.claim(NAME, "begun")
+    await bench.builds.withdraw("begun")
+    assert [row["id"] for row in await bench.builds.load_waiting()] == ["begun", "waits"]
+    await bench.builds.withdraw("waits")
+    assert [row["id"] for row in await bench.builds.load_waiting()] == ["begun"]
+
+
+async def test_forgotten_build():
+    """A build that nobody has started within three hours, and one whose lease has ended, make room; others do not."""
+    bench = await build()
+    await bench.builds.add(NAME, "forgotten")
+    bench.clock.advance(3 * 3600)
+    await bench.builds.add(NAME, "new")
+    assert not await bench.builds.claim(NAME, "new")
+    bench.clock.advance(0.001)
+    assert await bench.builds.claim(NAME, "new")
+    row = await bench.builds.find("forgotten")
+    assert row is not None
+    assert (row["outcome"], "did not continue" in row["reason"]) == ("failed", True)
+    await bench.builds.add(NAME, "next")
+    bench.clock.advance(LEASE_MS / 1000)
+    assert not await bench.builds.claim(NAME, "next")
+    bench.clock.advance(0.001)
+    assert await bench.builds.claim(NAME, "next")
+    bench.clock.advance(LEASE_MS / 1000 - 1)
+    await bench.builds.renew("next")
+    bench.clock.advance(LEASE_MS / 1000 - 1)
+    await bench.builds.add(NAME, "last")
+    assert not await bench.builds.claim(NAME, "last")
 
 
 async def test_lost_builds_start_in_their_order():
