@@ -137,6 +137,8 @@ async def test_steps_pauses_and_events():
         ("workflow:step:completed", "store-results", None),
         ("workflow:completed", None, 100),
     ]
+    begun, ended = [e["timestamp"] for e in await bench.events("health-1") if e.get("step") == "check-source-1"]
+    assert (begun, ended) == ("2027-01-15T09:00:00.002Z", "2027-01-15T09:00:00.250Z"), "shown when it begins"
 
 
 async def test_defaults():

@@ -726,9 +726,8 @@ async def test_chunks_in_the_log():
     """A batch of four is logged as chunks of three: each begins once, and ends with the number of its lists that succeeded."""
     missing = "https://lists.example/b"
     world = World({URL: LIST, missing: Unusable("Status 404")})
-    good = {"configuration": CONFIGURATION}
-    bad = {"configuration": configuration(missing).model_dump(mode="json", exclude_unset=True)}
-    items = [BatchItem(id=str(number), **(bad if number == 1 else good)) for number in range(4)]
+    bad = configuration(missing).model_dump(mode="json", exclude_unset=True)
+    items = [BatchItem(id=str(at), configuration=bad if at == 1 else CONFIGURATION) for at in range(4)]
     await world.jobs.accept(BatchMessage(request_id="b1", requests=items))
     await deliver(world, world.sent[0][1])
     chunks = [(name, fields) for name, fields in world.log.events if name.startswith("batch.chunk")]

@@ -1,5 +1,6 @@
 """The crons: warming every six hours, health checks, sweeps and clean-up every hour."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -7,8 +8,12 @@ from typing import Any
 
 import pytest
 
+from fakes.clock import ManualClock
+from sluice.core.errors import Invalid, NotAccepted, Unavailable
 from sluice.services.compiler.cron import WARMING_CRON, CompilerCron
+from sluice.services.compiler.guard.idempotency import Ticket
 from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
+from sluice.services.compiler.workflows.starter import create_patiently
 from unit.services.compiler.test_jobs import message
 from unit.services.compiler.test_workflow_api import Api
 from unit.services.compiler.world import World
@@ -91,6 +96,72 @@ async def test_start_that_is_lost_is_repeated(cron: str, monkeypatch: pytest.Mon
     assert world.log.names().count("schedule.failed") == 0
 
 
+class Creation:
+    """Creates an instance, after so many failures."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self.failures = list(failures)
+        self.tries = 0
+
+    async def __call__(self) -> None:
+        self.tries += 1
+        if self.failures:
+            raise self.failures.pop(0)
+
+
+DOWN = Unavailable("the engine is down")
+
+
+@pytest.mark.parametrize(
+    ("failures", "tries", "error"),
+    [
+        ([], 1, None),
+        ([DOWN], 2, None),
+        ([DOWN, DOWN], 3, None),
+        ([DOWN, DOWN, DOWN], 3, Unavailable),
+        ([Invalid("odd")], 1, Invalid),
+        ([DOWN, Invalid("odd")], 2, Invalid),
+    ],
+    ids=str,
+)
+async def test_start_that_nobody_would_ask_for_again(
+    failures: list[Exception], tries: int, error: type[Exception] | None
+):
+    """It is created once; an outage is waited for twice, and what cannot work is not tried again."""
+    clock, create = ManualClock(), Creation(*failures)
+    if error:
+        with pytest.raises(error):
+            await create_patiently(create, clock)
+    else:
+        await create_patiently(create, clock)
+    assert (create.tries, clock.slept) == (tries, [5.0, 25.0][: tries - 1])
+
+
+async def test_workflow_that_cannot_be_stored():
+    """Its caller is told that nothing was started, and why when trying again would not help; its parameters are deleted."""
+    for failure, expected in ((DOWN, NotAccepted), (Invalid("odd"), Invalid)):
+        api = Api()
+
+        class Engine:
+            create = staticmethod(raiser(failure))
+
+        starter = replace(api.starter, instances={"compilation": Engine()})  # type: ignore[dict-item]
+        content = {"preFetchedContent": {"https://lists.example/a": "||a.example^"}}
+        with pytest.raises(expected):
+            await starter.start_requested("compilation", "requestId", content, Ticket("1-2", is_repeatable=False))
+        assert [stored.key async for stored in api.bucket.objects()] == []
+        with pytest.raises(expected):
+            await starter.start_requested("compilation", "requestId", content, Ticket("1-2", is_repeatable=True))
+        assert len([stored.key async for stored in api.bucket.objects()]) == 1, "another request may use it"
+
+
+def raiser(error: Exception) -> Callable[..., Awaitable[None]]:
+    async def fail(*_arguments: object) -> None:
+        raise error
+
+    return fail
+
+
 NUMBERS = count(1)
 HOUR_S, DAY_S = 3600, 24 * 3600
 # Each kind of row by the time from which it is kept, and for how long.
@@ -113,12 +184,14 @@ LIVES: dict[tuple[str, str], tuple[int, dict[str, object]]] = {
 
 async def add_row(world: World, table: str, **values: object) -> None:
     """Add a row whose other members are anything."""
-    for column in await world.database.all(f"select * from pragma_table_info('{table}')"):  # noqa: S608 - own tables
+    columns: list[Any] = await world.database.all(f"select * from pragma_table_info('{table}')")  # noqa: S608
+    for column in columns:
         if (column["notnull"] or column["pk"]) and column["dflt_value"] is None and column["name"] not in values:
-            is_number = column["type"] in ("INTEGER", "REAL")
+            is_number = column["type"] in {"INTEGER", "REAL"}
             values[column["name"]] = next(NUMBERS) if is_number else f"any{next(NUMBERS)}"
     names, marks = ", ".join(values), ", ".join("?" * len(values))
-    await world.database.run(f"insert into {table} ({names}) values ({marks})", *values.values())  # noqa: S608
+    row: list[Any] = list(values.values())
+    await world.database.run(f"insert into {table} ({names}) values ({marks})", *row)  # noqa: S608 - own tables
 
 
 @pytest.mark.parametrize(("table", "column"), list(LIVES))
@@ -131,5 +204,5 @@ async def test_everything_stored_ends(table: str, column: str):
         await add_row(world, table, **values | {column: now_ms - age_ms})
     for store in world.service.schedule.stores:
         await store.delete_expired()
-    rows = await world.database.all(f"select {column} as at_ms from {table} order by 1")  # noqa: S608 - own tables
+    rows: list[Any] = await world.database.all(f"select {column} as at_ms from {table} order by 1")  # noqa: S608 - own tables
     assert [now_ms - row["at_ms"] for row in rows] == [life_s * 1000, 0]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from fakes.objects import FakeStorage
 from sluice.core.errors import NotFound
+from sluice.core.ports import Row
 from sluice.core.preload.queue_entries import QueueEntry, WantedPage
 from sluice.core.preload.retry_backoff import MAX_DELAY_S
 from sluice.platform.durable_objects import Sql
@@ -192,7 +193,7 @@ def lease(queue: Queue, now: float = 0, lease_s: float = 60) -> QueueEntry:
 
 
 def name(entry: QueueEntry | None) -> str | None:
-    return entry and entry.url.removeprefix(URL)
+    return entry.url.removeprefix(URL) if entry else None
 
 
 def test_probe():
@@ -210,9 +211,13 @@ def test_probe():
 def test_pages_that_are_wanted_by_hand():
     """While the queue is paused, only they are leased, in each of the ways, and only their times count."""
     queue = build_queue()
-    queue.batches.open("b", "schedule", 0)
-    wanted = [("bot", 99, "schedule"), ("first", 50, "manual"), ("last", 10, "manual"), ("other", 5, "schedule")]
-    pages = [WantedPage(url=URL + each, priority=priority, trigger=trigger) for each, priority, trigger in wanted]
+    queue.batches.open("b", "scheduled", 0)
+    pages = [
+        WantedPage(url=f"{URL}bot", priority=99, trigger="scheduled"),
+        WantedPage(url=f"{URL}first", priority=50, trigger="manual"),
+        WantedPage(url=f"{URL}last", priority=10, trigger="manual"),
+        WantedPage(url=f"{URL}other", priority=5, trigger="scheduled"),
+    ]
     queue.enqueue(pages, "b", now=0, max_depth=99)
     assert name(queue.lease(0, 60, by_hand=True)) == "first"
     assert name(queue.lease_last(0, 60, by_hand=True)) == "last"
@@ -302,7 +307,7 @@ def test_page_that_crashes_the_worker():
 class TestBatches:
     """The progress of pages that were wanted together."""
 
-    def counts(self, queue: Queue, batch: str = "b") -> dict[str, object]:
+    def counts(self, queue: Queue, batch: str = "b") -> Row:
         row = queue.batches.load(batch)
         return {each: row[each] for each in ("total", "queued", *COUNTS) if row[each]} | {
             "finished_at": row["finished_at"]

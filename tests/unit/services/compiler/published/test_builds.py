@@ -14,7 +14,7 @@ from fakes.d1 import FakeD1
 from fakes.workflows import FakeStep
 from sluice.core.compiler.published.list_names import derive_patch_id
 from sluice.core.compiler.published.patches import apply_patch
-from sluice.core.errors import ConfigError, Conflict, NotAccepted, TimedOut, TooManyRequests
+from sluice.core.errors import ConfigError, Conflict, Invalid, NotAccepted, NotFound, TimedOut, TooManyRequests
 from sluice.services.compiler.published.builds.build_queue import LEASE_MS
 from sluice.services.compiler.published.declared import read_declared_lists
 from sluice.services.compiler.published.differences import MAX_LISTED, compare_rules
@@ -339,6 +339,9 @@ async def test_lists_do_not_wait_for_each_other():
     assert last is not None
     assert last["list"] == NAME
     assert len(await bench.builds.load_waiting()) == 11
+    bench.clock.advance(4 * 3600)
+    assert await bench.rebuild(NAME) == "unchanged"
+    assert len(await bench.builds.load_waiting()) == 11, "what another list has forgotten is its own business"
 
 
 async def test_withdrawn_build():
@@ -616,6 +619,48 @@ async def test_part_that_is_lost_between_two_steps(step: str, lost: str, reason:
     assert (await collect_state(bench))[-1] == before[-1]
     assert await bench.rebuild(NAME) == "published"
     assert (await bench.text(f"{NAME}.hosts")).count("0.0.0.0 ") == 170
+
+
+async def test_versions_and_copies_of_one_list():
+    """Another list's versions are not shown, and its copies, however old, are not removed by a build of this one."""
+    bench = await build()
+    await bench.put("another", A)
+    await bench.run_all()
+    for size in (110, 120):
+        bench.sites.answers[A] = make_list(size)
+        await bench.rebuild(NAME)
+    assert [one.version for one in await bench.lists.load_versions("another")] == [1]
+    assert [one.version for one in await bench.lists.load_versions(NAME)] == [3, 2, 1]
+    bench.clock.advance(40 * 24 * 3600)
+    await bench.rebuild(NAME)
+    rows = await bench.database.all("select list, source from published_copies order by list, source")
+    assert [(row["list"], row["source"]) for row in rows] == [("another", A), (NAME, A), (NAME, B)]
+
+
+async def test_version_whose_text_is_lost():
+    """It cannot be compared, and the answer names it."""
+    bench = await build()
+    bench.sites.answers[A] = make_list(110)
+    await bench.rebuild(NAME)
+    await bench.bucket.delete(f"published/versions/{NAME}/1")
+    with pytest.raises(NotFound, match="no version 1 any more"):
+        await bench.queries.compare_versions(NAME, 1, 2)
+
+
+async def test_build_that_can_never_start():
+    """The reason of the engine is told, and no row of the build stays."""
+    bench = await build()
+
+    async def refuse(_name: str, _params: Any) -> None:
+        raise Invalid("the parameters are too odd")
+
+    class Engine:
+        create = staticmethod(refuse)
+
+    bench.operator = replace(bench.operator, instances=Engine())  # type: ignore[arg-type]
+    with pytest.raises(Invalid, match="too odd"):
+        await bench.operator.rebuild(NAME, bench.ticket())
+    assert await bench.builds.load_waiting() == []
 
 
 async def test_rollback_to_a_version_whose_text_is_lost():
