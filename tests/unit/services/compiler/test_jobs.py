@@ -214,6 +214,22 @@ async def test_only_a_job_whose_lease_ended_is_put_back():
         assert [await state(world, "stalled"), await state(world, "running")] == ["queued", "running"]
 
 
+async def test_job_is_queued_before_it_is_sent_again():
+    """A row first, a message second, as with a new job."""
+    world = World()
+    await world.jobs.accept(message())
+    await world.jobs.claim("j1")
+    world.clock.advance(LEASE_S + 1)
+    seen: list[str] = []
+
+    async def look(*_arguments: Any) -> None:
+        seen.append(await state(world))
+
+    object.__setattr__(world.jobs, "send", look)
+    await world.jobs.resend_lost()
+    assert seen == ["queued"]
+
+
 async def test_job_that_is_claimed_while_the_sweep_looks():
     """An attempt that begins after the sweep has read the jobs keeps its lease."""
     world = World()

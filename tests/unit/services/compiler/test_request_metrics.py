@@ -368,3 +368,31 @@ async def test_streams_are_counted_at_their_end():
     [counts] = isolate.pending.endpoints.values()
     assert (counts.success, counts.failed) == (1, 1)
     isolate.abandon()
+
+
+async def test_folded_counts_stay_the_same():
+    """Adding old rows to the counters changes no sum, whenever it happens."""
+    isolate = Isolate(ManualClock(1_800_000_000.0))
+    isolate.metrics.count("jobs", "completed")
+    await isolate.metrics.flush()
+    for _ in range(70):
+        isolate.clock.advance(30)
+        await isolate.metrics.delete_expired()
+        [counter] = await isolate.metrics.load_counters()
+        assert counter["value"] == 1
+    assert await D1(isolate.binding).value("select count(*) from metric_flushes") == 0
+    isolate.abandon()
+
+
+async def test_background_work_flushes_after_a_while():
+    """The requests of the next seconds are in the same row."""
+    isolate = Isolate(ManualClock(1_800_000_000.0))
+    await isolate.serve("/compile", Reply.json({}))
+    [flush] = isolate.later
+    isolate.later.clear()
+    await isolate.serve("/compile", Reply.json({}))
+    assert isolate.later == []
+    await flush
+    assert await D1(isolate.binding).all("select at_s, count(*) as n from metric_flushes") == [
+        {"at_s": 1_800_000_000 + round(FLUSH_AFTER_S), "n": 1}
+    ]

@@ -663,6 +663,59 @@ async def test_build_that_can_never_start():
     assert await bench.builds.load_waiting() == []
 
 
+async def test_readers_see_the_addresses_first():
+    """A version is shown, and the copies of the former one are purged, when all its addresses have it: else a copy of the old one could be cached again."""
+    bench = await build(formats=["hosts"])
+    bench.sites.answers[A] = make_list(120)
+    seen: list[tuple[int, int, int]] = []
+    purge = bench.workflow.publisher.purge
+
+    async def look(tags: Any) -> None:
+        await purge(tags)
+        text, hosts = await bench.text(f"{NAME}.txt"), await bench.text(f"{NAME}.hosts")
+        seen.append(((await bench.lists.load(NAME)).version, len(rules_of(text)), hosts.count("0.0.0.0 ")))
+
+    bench.workflow = replace(bench.workflow, publisher=replace(bench.workflow.publisher, purge=look))
+    assert await bench.rebuild(NAME) == "published"
+    assert seen == [(2, 170, 170)]
+
+
+async def test_scheduled_build_waits_for_its_minute_outside_the_queue():
+    """Until then nobody waits behind it."""
+    bench = await build(schedule="0 3 * * *")
+    three = 1_800_000_000_000 // 86_400_000 * 86_400_000 + 3 * 3_600_000
+    await bench.operator.run_due(three)
+    waiting: list[int] = []
+    sleep = FakeStep.sleep
+
+    async def look(steps: FakeStep, name: str, *arguments: Any) -> None:
+        if name == "own-minute":
+            waiting.append(len(await bench.builds.load_waiting()))
+        await sleep(steps, name, *arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FakeStep, "sleep", look)
+        await bench.run_all()
+    assert waiting == [0]
+
+
+async def test_rebuild_of_a_declared_list():
+    """One that no cron has stored yet is stored and built once; the caller gets the id of that build."""
+    definition = {"configuration": {"name": "D", "sources": [{"source": A}]}}
+    bench = ListBench({A: make_list(3)}, read_declared_lists(json.dumps({"declared": definition})))
+    build_id = await bench.operator.rebuild("declared", bench.ticket())
+    assert list(bench.engine.instances) == [build_id]
+    await bench.run_all()
+    assert await bench.rebuild("declared") == "unchanged"
+
+
+@pytest.mark.parametrize("variable", ["[]", "1", '{"Not a name": {}}', '{"name": {}}', "{"])
+def test_declarations_that_cannot_be_read(variable: str):
+    """The error names the variable."""
+    with pytest.raises(ConfigError, match="PUBLISHED_LISTS"):
+        read_declared_lists(variable)
+
+
 async def test_rollback_to_a_version_whose_text_is_lost():
     """It fails with the version that is missing, and what was served stays."""
     bench = await build()
