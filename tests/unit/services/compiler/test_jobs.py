@@ -22,6 +22,7 @@ from sluice.services.compiler.jobs.queue_messages import BatchMessage, CompileMe
 from sluice.services.compiler.jobs.queue_stats import QueueStats
 from sluice.services.compiler.jobs.sweeper import IsolateLife, Sweeper
 from sluice.services.compiler.requests import BatchItem
+from sluice.web import Request
 from unit.services.compiler.world import LIST, URL, World, configuration, order
 
 CONFIGURATION = configuration().model_dump(mode="json", exclude_unset=True)
@@ -838,3 +839,15 @@ async def test_content_of_a_job_that_was_not_accepted_is_deleted(monkeypatch):
     with pytest.raises(SluiceError):
         await world.jobs.accept(message(pre_fetched_content={URL: f"{SECRET}\n" * 20}))
     assert [found.key async for found in world.bucket.objects()] == []
+
+
+async def test_dead_letters_are_the_operators():
+    """They hold what callers have sent: without the token nothing is even read."""
+    world = World({URL: Unusable("gone")})
+    await world.jobs.accept(message())
+    await deliver(world, world.sent[0][1])
+    before = len(world.d1_fake.operations)
+    with pytest.raises(SluiceError) as refusal:
+        await world.service.queue_api.show_dead_letters(Request("GET", "https://sluice.example/queue/dead-letters"))
+    assert refusal.value.status in {401, 403}
+    assert len(world.d1_fake.operations) == before

@@ -247,6 +247,7 @@ async def test_webhooks_are_the_operators():
     await service.publish("a")
     assert service.receiver.received == []
     assert (await service.app.handle(call("GET", "/api/v1/webhooks"))).status == 401
+    assert (await service.app.handle(call("POST", "/api/v1/webhooks", {}, b"{"))).status == 401
 
 
 @pytest.mark.parametrize("body", [{}, {"url": 5}, {"url": "https://192.168.0.1/"}, {"url": HOOK, "more": 1}])

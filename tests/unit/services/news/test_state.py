@@ -121,6 +121,17 @@ async def test_an_article_costs_few_rows():
     assert not [sql for sql in statements if "from article" in sql and "where" not in sql]
 
 
+async def test_version_is_written_last():
+    """Whoever reads a version finds at least that snapshot, and the first page of it."""
+    news = NewsHarness()
+    await news.state.publish(article("a"), ArticleIndex(("a",), 1))
+    await news.state.refresh()
+    written = [key for name, key in news.snapshot_kv.operations if name == "put"]
+    assert len(written) == 3
+    assert written[-1].endswith("version")
+    assert written.index("snapshot") == 1
+
+
 async def test_a_new_snapshot_purges_the_copies():
     """The copies of the older snapshot are purged when there is a newer one, and only then."""
     news = NewsHarness()

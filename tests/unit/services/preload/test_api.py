@@ -90,6 +90,35 @@ def test_guarded(route: Any):
     assert not zones.calls
 
 
+def test_body_of_a_stranger_is_not_read():
+    """Without the operator's token a request is refused before its body is read."""
+
+    async def refuse(_max_bytes: int) -> bytes:
+        raise AssertionError("the body was read")
+
+    zones, tried = NoZones(), 0
+    for route in zones.open().routes:
+        if "admin" in find_operation(route).security and route.method in {"PUT", "POST", "PATCH"}:
+            path = route.pattern.replace(":zone", "known").replace(":id", "x").replace(":version", "1")
+            url = f"http://edge-preload.localhost{path}"
+            headers = Headers({"content-type": "application/json", "content-length": "2"})
+            assert handle(zones, Request(route.method, url, headers, refuse)).status == 401
+            tried += 1
+    assert tried > 5
+    assert zones.calls == []
+
+
+def test_body_that_is_no_json():
+    """A signed body must say that it is JSON."""
+    path, body = "/api/v1/preload", b'{"zone_id":"known"}'
+    for media_type, status in (
+        ("text/plain", 415), ("", 415), ("Application/JSON; charset=utf-8", 404), ("application/json", 404),
+    ):  # fmt: skip
+        headers = sign_request(KEY, "POST", path, body, now=1_700_000_000, nonce="0" * 32)
+        signed = {name.replace("-", "_"): value for name, value in headers.items()}
+        assert handle(NoZones(), request("POST", path, body, content_type=media_type, **signed)).status == status
+
+
 def test_strangers_make_no_zones():
     """A caller who cannot sign is refused before a zone's object is created; one who can learns that there is no zone."""
     path, body = "/api/v1/preload", b'{"zone_id":"unknown"}'
