@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from fakes.clock import ManualClock
-from sluice.core.errors import NotFound
+from sluice.core.errors import Invalid, NotFound
+from sluice.core.models import parse_model
 from sluice.core.preload.request_signing import sign_request
 from sluice.core.remote import Message
 from sluice.core.variables import Variables
+from sluice.services.preload.http.requests import PurgeBody
 from sluice.services.preload.service import PreloadPorts, PreloadService
 from sluice.web import App, Headers, Reply, Request
 from sluice.web.operations import SERVICE, find_operation
@@ -106,6 +108,42 @@ def test_body_of_a_stranger_is_not_read():
             tried += 1
     assert tried > 5
     assert zones.calls == []
+
+
+class OneZone(NoZones):
+    """Configures the zone, and records with what."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[Any] = []
+
+    async def send(self, zone_id: str, name: str, message: Message) -> Message:
+        self.messages.append(json.loads(str(message)))
+        self.calls.append((zone_id, name))
+        raise NotFound("this is all that the test needs")
+
+
+@pytest.mark.parametrize("key", ["k" * 40, None])
+def test_signing_key_of_a_zone(key: str | None):
+    """It goes to the zone beside the configuration, and not in it."""
+    zones = OneZone()
+    config = {"site_url": "https://example.com"} | ({"signing_key": key} if key else {})
+    handle(zones, request("PUT", "/api/v1/zones/z/config", json.dumps(config).encode(), **ADMIN))
+    assert zones.calls == [("z", "configure")]
+    [message] = zones.messages
+    assert json.loads(message["config"]) == {"site_url": "https://example.com"}
+    assert message.get("signing_key") == key
+
+
+def test_tag_of_a_purge():
+    """A tag that no page can have is refused with the tag."""
+    for tags, is_good in ((["post:123"], True), (["post:123", "a,b"], False), (["bücher"], False), ([""], False)):
+        body = {"zone_id": "known", "idempotency_key": "purge-2f1e4f0c-52b0-4c39-8d3e-0b1f3b5b8a11", "tags": tags}
+        if is_good:
+            assert parse_model(PurgeBody, body).tags == tags
+        else:
+            with pytest.raises(Invalid, match="is not a tag"):
+                parse_model(PurgeBody, body)
 
 
 def test_body_that_is_no_json():

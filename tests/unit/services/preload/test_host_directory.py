@@ -3,14 +3,18 @@
 import json
 from typing import Any
 
+import pytest
+
 from fakes.clock import ManualClock
 from fakes.d1 import FakeD1
 from fakes.kv import FakeKV
 from sluice.core.errors import NotFound, Unavailable
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
+from sluice.services.preload.serving.failure_pages import build_failure_reply
 from sluice.services.preload.serving.host_directory import MAX_HOSTS, HostCache, HostDirectory, Zone
-from unit.services.preload.world import MIGRATIONS, ListLog, World
+from sluice.web import Headers, Request
+from unit.services.preload.world import MIGRATIONS, ZONE, ListLog, World
 
 
 class BrokenKV(FakeKV):
@@ -185,3 +189,26 @@ async def test_shared_host():
     world.clock.advance(60)
     assert await world.kv.get_text("host:shared.example") == "other"
     assert await world.kv.get_text("host:www.example.com") is None
+
+
+async def test_released_host_goes_to_who_was_configured_last():
+    """Of several other zones that want the host, the one that was configured last gets it."""
+    world = await World(hosts=["shared.example"]).register()
+    host = "shared.example"
+    await world.kv.put_text(f"host:{host}", ZONE)
+    for zone_id, at in (("first", 1), ("last", 3), ("second", 2)):
+        world.d1.migrate(f"INSERT INTO zone_hosts VALUES ('{host}', '{zone_id}', '{host}', {at})")  # noqa: S608
+    await world.services.publisher.erase(world.zone_config)
+    assert await world.kv.get_text(f"host:{host}") == "last"
+    rows = await world.rows("SELECT zone_id FROM zone_hosts WHERE host = ? ORDER BY zone_id", host)
+    assert [row["zone_id"] for row in rows] == ["first", "last", "second"]
+
+
+@pytest.mark.parametrize(("status", "retry_after"), [(503, "60"), (502, None)])
+@pytest.mark.parametrize("accept", ["text/html", "application/json"])
+def test_failure_page(status: int, retry_after: str | None, accept: str):
+    """A visitor is asked to come again after a failure of this cache, in whichever form he reads it."""
+    request = Request("GET", "https://example.com/", Headers({"accept": accept}))
+    reply = build_failure_reply(request, status, "example.com")
+    assert (reply.status, reply.header("Retry-After")) == (status, retry_after)
+    assert ("text/html" in (reply.header("Content-Type") or "")) == (accept == "text/html")

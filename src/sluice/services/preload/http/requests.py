@@ -59,7 +59,8 @@ class PurgeTarget(BaseModel):
     @field_validator("tags")
     @classmethod
     def _check_tags(cls, tags: list[str]) -> list[str]:
-        if bad := next((tag for tag in tags if not TAG.fullmatch(tag)), None):
+        bad = next((tag for tag in tags if not TAG.fullmatch(tag)), None)
+        if bad is not None:
             raise ValueError(f"{bad[:80]!r} is not a tag such as post:123 or template:single")
         return tags
 
