@@ -178,6 +178,17 @@ async def test_kv_is_down():
     assert await hosts.dispatch("https://www.example.com/") == "nobody"
 
 
+async def test_host_of_several_zones_while_kv_is_down():
+    """The zone that was configured for the host last serves it, as its object has it."""
+    hosts = Hosts()
+    for zone_id, host, at in (("first", "www", 1), ("last", "www", 3), ("second", "www", 2), ("other", "shop", 9)):
+        name = f"{host}.example.com"
+        hosts.d1.migrate(f"INSERT INTO zone_hosts VALUES ('{name}', '{zone_id}', '{name}', {at})")  # noqa: S608
+        hosts.objects[zone_id] = {"site_url": f"https://{name}"}
+    hosts.bound.is_down = True
+    assert await hosts.find("https://www.example.com/") == "last"
+
+
 async def test_shared_host():
     """Of two zones that name one host the one configured last serves it; without that one, the other does."""
     world = await World(hosts=["shared.example"]).register()

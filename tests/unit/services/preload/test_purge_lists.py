@@ -268,3 +268,40 @@ def test_judging():
     assert [purges.judge(url, tags, seq) for url, tags, seq, _ in cases] == [verdict for *_, verdict in cases]
     assert list_scopes(make_purge(tags=("a",), prefixes=("https://e.com/b",))) == ["t:a", "p:https://e.com/b"]
     assert parse_config({"site_url": SITE}).cache_purge_delay_s == 2
+
+
+def build_purge(number: int, *, soft: bool = False, at: float = 0, url: str = "") -> Purge:
+    return Purge(
+        purge_id=f"p{number}", idempotency_key="k", nonce="n", tags=(), urls=(url or f"{SITE}/{number}",),
+        everything=False, created_at=at, soft=soft,
+    )  # fmt: skip
+
+
+def test_oldest_marks_are_looked_at_first():
+    """Those of purges that no edge may have missed, up to a number, and none while a purge is carried out."""
+    here = World()
+    marks = here.services.purger.marks
+    for number, at in ((1, 30.0), (2, 10.0), (3, 20.0), (4, 40.0)):
+        assert marks.add(build_purge(number, at=at)) == number
+
+    def find(now: float, limit: int = 9, latest_seq: int = 9) -> list[int]:
+        return [mark.seq for mark in marks.list_old(now, limit, latest_seq=latest_seq).values()]
+
+    assert find(KEPT_S + 31) == [2, 3, 1]
+    assert find(KEPT_S + 30) == [2, 3]
+    assert find(KEPT_S + 31, limit=1) == [2]
+    assert find(KEPT_S + 31, latest_seq=2) == [2, 1]
+    here.services.purger.accept(build_purge(5))
+    assert find(KEPT_S + 31) == []
+
+
+def test_mark_that_a_later_purge_has_changed():
+    """It keeps the number of the latest purge, and of the latest that was not soft, and is not forgotten with the old one."""
+    marks = World().services.purger.marks
+    marks.add(build_purge(1, url=f"{SITE}/a"))
+    marks.add(build_purge(2))
+    old = marks.list_old(KEPT_S + 1, 9, latest_seq=9)
+    marks.add(build_purge(3, soft=True, at=9, url=f"{SITE}/a"))
+    marks.forget(old)
+    assert marks.list_old(KEPT_S + 10, 9, latest_seq=9) == {f"u:{SITE}/a": Mark(3, 1)}
+    assert marks.latest() == 3
