@@ -1,6 +1,7 @@
 """Errors of the service's own Durable Objects reach the caller with everything they carry."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -108,6 +109,14 @@ async def test_list_too_large_for_a_call(monkeypatch):
     world = World()
     served = await serve(remote(world))
     assert (served.origin, served.file is not None) == ("cached", True)
+    world = World()
+
+    async def refuse(*_arguments: Any, **_options: Any) -> None:
+        raise Unavailable("KV is down")
+
+    world.kv_fake.put = refuse  # type: ignore[method-assign]
+    with pytest.raises(Unavailable, match="too large for one call"):
+        await serve(remote(world))
 
 
 async def test_summary_carries_no_list():

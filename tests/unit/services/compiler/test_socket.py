@@ -435,6 +435,7 @@ async def test_idle():
     await connection.clock.advance(30)
     await asyncio.wait_for(connection.task, 240)
     assert connection.client.closed == (1000, "Connection timeout")
+    assert connection.client.types() == ["welcome", *["pong"] * 19], "a heartbeat each time, and none after the end"
 
 
 async def test_pings_alone_do_not_keep_it_open():

@@ -158,6 +158,17 @@ async def test_undelivered_alerts_keep_their_order():
     assert [json.loads(alert)["list"] for alert in bench.sites.alerts] == ["another", NAME]
 
 
+async def test_no_webhook():
+    """Without a webhook an alert waits in the database, and nothing is sent anywhere."""
+    bench = await build()
+    bench.workflow = replace(bench.workflow, alerts=replace(bench.workflow.alerts, url=""))
+    bench.sites.answers[A] = LOST
+    assert await bench.rebuild(NAME) == "published"
+    assert "" not in [url for url, _ in bench.sites.requests]
+    rows = await bench.database.all("select delivered_ms from published_alerts")
+    assert [row["delivered_ms"] for row in rows] == [None]
+
+
 async def test_alert_concerns_one_list():
     """Another list, which was fresh all the time, tells of no recovery."""
     bench = await build()
