@@ -147,3 +147,11 @@ async def test_failed_responses(status: int, failure: type[Exception]):
     """A response without success is an error that says whether a retry may help."""
     with pytest.raises(failure, match=str(status)):
         await fetch_with(status, [])
+
+
+async def test_missing_exclusions_cost_no_download():
+    """The patterns of the whole list are read before its sources: without them the list cannot be made."""
+    download = ScriptedDownload({"a": "||a.example^", "ex": SourceMissing("gone")})
+    with pytest.raises(SourceFailed, match="ex: gone"):
+        await compiler({}, download=download).compile(configuration("a", exclusions_sources=["ex"]))
+    assert download.requests == ["ex"]

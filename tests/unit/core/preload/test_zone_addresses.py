@@ -108,3 +108,11 @@ def test_origins_are_a_scheme_and_a_host(field: str, url: str):
     """Nothing may stand behind the host, so that a path can be appended."""
     with pytest.raises(Invalid, match=field):
         parse_config({"site_url": SITE} | {field: url})
+
+
+@pytest.mark.parametrize("name", ["User-Agent", "cookie", "Accept", "not a name"])
+def test_headers_that_cannot_make_variants(name: str):
+    """A header that differs for nearly every visitor would make a copy for each of them."""
+    with pytest.raises(Invalid, match="cache_vary_headers"):
+        parse_config({"site_url": SITE, "cache_vary_headers": ["x-plan", name]})
+    assert parse_config({"site_url": SITE, "cache_vary_headers": ["X-Plan"]}).cache_vary_headers == ["x-plan"]

@@ -155,3 +155,11 @@ def test_overlap_equals_brute_force(sources: list[list[str]]):
         assert (row["rules"], row["unique"]) == (len(sets[at]), len(sets[at] - others))
     for pair in counts["pairs"]:
         assert pair["shared"] == len(sets[int(pair["a"])] & sets[int(pair["b"])])
+
+
+@pytest.mark.parametrize("name", ["a.example", "b.a.example", "c.b.a.example", "d.c.b.a.example", "e.d.c.b.a.example"])
+def test_rule_is_where_it_is_looked_for(name: str):
+    """The rules about a name are in one of the shards that are read for it, and for every name below it."""
+    directory = ShardDirectory(1009, [])
+    for asked in (name, f"x.{name}", f"y.x.{name}", f"z.y.x.{name}"):
+        assert directory.shard_of(name) in directory.shards_of(asked)
