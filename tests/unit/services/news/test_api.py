@@ -150,6 +150,29 @@ async def test_feeds_are_shared_for_one_host_only():
         assert b"sluice.test" not in content(shared)
 
 
+async def test_text_of_an_entry():
+    """An entry has its summary; until there is one, its description, and the title without either."""
+    site = Site()
+    texts: dict[int, dict[str, str]] = {1: {}, 2: {"aiSummary": ""}, 3: {"aiSummary": "", "description": ""}}
+    articles = [make_stored_article(n, **changes) for n, changes in texts.items()]
+    await site.put(*articles)
+    feed = json.loads(content(await site.get("/api/v1/feed.json")))
+    found = {int(item["url"].rpartition("/")[2]): item["content_text"] for item in feed["items"]}
+    assert found == {1: "Summary 1.", 2: "Description", 3: articles[2]["title"]}
+
+
+async def test_last_page_has_no_next_one():
+    """Following the links gives every article once, and ends."""
+    site = await make_site(25)
+    path, seen = "/api/v1/articles?limit=10", list[str]()
+    for _ in range(3):
+        reply = await site.get(path)
+        seen += [article["id"] for article in parsed(reply)["articles"]]
+        link = reply.header("Link")
+        path = link.partition(">")[0].removeprefix("<") if link else ""
+    assert (len(seen), len(set(seen)), path) == (25, 25, "")
+
+
 async def test_link_to_the_next_page():
     """The link is shared with everybody, so it names no host but that of PUBLIC_URL."""
     site = await make_site(205)

@@ -205,6 +205,18 @@ class TestOutbox:
         assert waits == [10, 30, 90, 270, 810, 2430, 3600, 3600]
         assert self.targets(outbox, 10**9) == ["b"]
 
+    def test_two_that_fail_alike(self):
+        """Each is given up by itself."""
+        outbox = Outbox(build_sql())
+        for target in ("a", "b"):
+            outbox.add(DeliveryKind.ALERT, target, "", 0)
+        for _ in range(8):
+            for delivery in outbox.list_due(10**9, 9):
+                assert outbox.retry(delivery, 0)
+        first, second = outbox.list_due(10**9, 9)
+        assert not outbox.retry(first, 0)
+        assert outbox.list_due(10**9, 9) == [second]
+
     def test_last_try_that_ends_late(self):
         """It does not remove what a later try has counted."""
         outbox = Outbox(build_sql())
