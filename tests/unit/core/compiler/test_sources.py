@@ -5,6 +5,7 @@ import pytest
 from fakes.clock import ManualClock
 from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH, MAX_PARALLEL_DOWNLOADS, CompileLimits, ListTooLarge
 from sluice.core.compiler.sources.backoff import backoff_s
+from sluice.core.compiler.sources.list_check import has_rules
 from sluice.core.compiler.sources.source_errors import (
     BadSource,
     SourceFailed,
@@ -276,3 +277,25 @@ async def test_content_without_rules():
     with pytest.raises(SourceFailed, match="has no rules") as caught:
         await compiler({}).compile(configuration("mine"), content={"mine": "! only a comment"})
     assert caught.value.status == 400
+
+
+HEADINGS = [
+    "! comment",
+    "# comment",
+    "",
+    "  ",
+    "[Adblock Plus 2.0]",
+    "[uBlock Origin] ",
+    "127.0.0.1 localhost",
+    "::1 localhost",
+]
+RULES = ["||a.example^", "a.example", "0.0.0.0 a.example", "##.ad", "[$path=/x]##.ad", "/ads[0-9]/", "@@||a.example^"]
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_headings_are_no_rules(heading: str):
+    """A list of nothing else has no rules; one line more is enough."""
+    assert not has_rules([heading])
+    assert not has_rules(HEADINGS)
+    for rule in RULES:
+        assert has_rules([heading, rule])

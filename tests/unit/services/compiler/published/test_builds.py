@@ -70,14 +70,18 @@ async def test_unchanged():
     assert len(await bench.lists.load_versions(NAME)) == 1
 
 
-async def test_unchanged_by_etag():
-    """A source that has not changed is asked for with its ETag."""
+@pytest.mark.parametrize(("validator", "header"), [("has_etags", "if-none-match"), ("has_dates", "if-modified-since")])
+async def test_unchanged_by_its_validator(validator: str, header: str):
+    """A source that has not changed is asked for with its ETag or its date, and only with what it has."""
     bench = ListBench({A: make_list(100)})
-    bench.sites.has_etags = True
+    setattr(bench.sites, validator, True)
     await bench.put(NAME, A)
     await bench.run_all()
     assert await bench.rebuild(NAME) == "unchanged"
-    assert "if-none-match" in bench.sites.requests[-1][1]
+    sent = bench.sites.requests[-1][1]
+    assert {name for name in sent if name.startswith("if-")} == {header}
+    bench.sites.answers[A] = make_list(101)
+    assert await bench.rebuild(NAME) == "published"
 
 
 FAILURES: dict[str, Answer] = {
