@@ -197,6 +197,15 @@ class TestResults:
         alerts.count_result(400, ok=False, latency_ms=None)
         assert not alerts.has_answered_since(301)
 
+    def test_active_incidents(self):
+        """Their kinds in the order of the alphabet."""
+        alerts, sql = self.build()
+        assert (alerts.has_active(), alerts.list_active()) == (False, [])
+        for kind in ("queue_depth", "agent_away", "failure_rate"):
+            sql.run("INSERT INTO incident VALUES (?, ?, 1)", kind, kind)
+        assert alerts.list_active() == ["agent_away", "failure_rate", "queue_depth"]
+        assert alerts.has_active()
+
     def test_old_results(self):
         """They go after five minutes; none counts for longer because the clock was set back."""
         alerts, sql = self.build()
