@@ -237,15 +237,15 @@ async def test_job_that_is_claimed_while_the_sweep_looks():
     await world.jobs.accept(message())
     await world.jobs.claim("j1")
     world.clock.advance(LEASE_S + 1)
-    read = world.database.all
+    read = world.database.batch
 
     async def read_and_claim(*arguments: Any) -> Any:
-        object.__setattr__(world.database, "all", read)
+        object.__setattr__(world.database, "batch", read)
         rows = await read(*arguments)
         assert await world.jobs.claim("j1") == 2
         return rows
 
-    object.__setattr__(world.database, "all", read_and_claim)
+    object.__setattr__(world.database, "batch", read_and_claim)
     await world.jobs.resend_lost()
     assert await state(world) == "running"
     assert await world.jobs.renew_lease("j1", 2)
