@@ -15,6 +15,7 @@ from typing import IO, Any, Final
 import httpx
 
 ROOT = Path(__file__).parents[2]
+V8_FLAGS: Final = "MINIFLARE_WORKERD_V8_FLAGS"  # of private_interfaces.mjs
 START_TIMEOUT_S = 600.0  # a first start installs everything
 # A wait ends as soon as what it waits for is there, so this costs nothing and only bounds what never comes.
 PATIENCE_S: Final = 240.0
@@ -30,11 +31,14 @@ class NotStarted(Exception):
 class Runtime:
     """./scripts/run on a free port, with its own state."""
 
-    def __init__(self, state: Path, *arguments: str, root: Path = ROOT, watch: bool = False) -> None:
+    def __init__(
+        self, state: Path, *arguments: str, root: Path = ROOT, watch: bool = False, v8_flags: str | None = None
+    ) -> None:
         self.state = state
         self._root = root
         self._watching = [] if watch else ["--no-watch"]
         self._arguments = arguments
+        self._variables = {V8_FLAGS: v8_flags} if v8_flags else {}
         self.lines: list[str] = []
         self.url = ""
 
@@ -46,6 +50,7 @@ class Runtime:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            env=os.environ | self._variables,
         )
         ready = threading.Event()
         self._reader = threading.Thread(target=self._read, args=(self.process.stdout, ready), daemon=True)
@@ -63,6 +68,14 @@ class Runtime:
                     self.url = found[1]
                     ready.set()
         ready.set()
+
+    def workerd_bytes(self) -> int:
+        """Return the resident memory of its workerd."""
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                if os.getsid(int(folder.name)) == self.process.pid and (folder / "comm").read_text() == "workerd\n":
+                    return int((folder / "statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+        raise LookupError("the runtime has no process named workerd")
 
     def log(self) -> list[dict[str, Any]]:
         """Return what the Workers have logged so far, as values."""

@@ -1,4 +1,4 @@
-"""address of a published list beside /api; cached lists beside /health and a compilation, hits per second, heap"""
+"""address of a published list beside /api; cached lists beside /health and a compilation, hits per second, heap, memory"""
 
 import argparse
 import itertools
@@ -25,6 +25,11 @@ LARGE_LINES = 150_000
 WARM_UP = 20
 # A heap grows in steps: after the first compilations it should not grow any further.
 SETTLED_AFTER = 50
+MEMORY_STEP = 5000
+# Every collection is a full one, and the space for new objects, which otherwise doubles now and then, does not grow.
+FULL_COLLECTIONS = "--single-threaded-gc --gc-global --max-semi-space-size=1"
+# Of workerd, for each hit of the second half. It was 0.0 and 0.3 without a leak, and 2.5 when each request was kept.
+MAX_KEPT_KB = 1.5
 
 _NUMBERS = itertools.count()
 
@@ -39,9 +44,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--compiles", type=int, default=500, help="compilations after which the heap is read again (500)"
     )
+    parser.add_argument("--hits", type=int, default=20_000, help="hits during which the memory is read, or 0 (20000)")
+    parser.add_argument("--memory-only", action="store_true", help="measure the memory during hits alone")
 
 
 def measure(arguments: argparse.Namespace) -> None:
+    if not arguments.memory_only:
+        measure_replies(arguments)
+    if arguments.hits and not arguments.addresses_only:
+        measure_memory(arguments.hits, arguments.clients)
+
+
+def measure_replies(arguments: argparse.Namespace) -> None:
     from list_addresses import print_addresses  # noqa: PLC0415 - it needs this module
 
     print_addresses(MADE_LINES, rounds=arguments.rounds, calls=30, seconds=arguments.seconds, clients=arguments.clients)
@@ -109,6 +123,53 @@ def print_heap(source: str, url: str, compiles: int) -> None:
     )
 
 
+def measure_memory(hits: int, clients: int) -> None:
+    """Print the memory of workerd during hits; end with an error if too much of it stays.
+
+    V8 collects little in full, because it does not know the size of what workerd holds for an object of JavaScript, such as a
+    request (cloudflare/workerd, issues 6824 and 6894). So the memory grows for tens of thousands of requests, in Workers
+    without a line of this project too. What grows although every collection is a full one is held by something: only this
+    row decides.
+    """
+    steps = [*range(0, hits, MEMORY_STEP), hits]
+    print(f"\n{'MB of workerd':20}", *(f"{step:>7,}" for step in steps), f"{'KB/hit':>7}")
+    print_memory("as it runs", None, steps, clients)
+    kept_kb = print_memory("full collections", FULL_COLLECTIONS, steps, clients)
+    if kept_kb > MAX_KEPT_KB:
+        raise SystemExit(
+            f"workerd keeps {kept_kb:.1f} KB of each hit, more than {MAX_KEPT_KB:g}: something holds what belongs to a request"
+        )
+
+
+def print_memory(label: str, v8_flags: str | None, steps: list[int], clients: int) -> float:
+    """Return by how many KB workerd grows with each hit of the second half of the steps."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        case = Case("memory", generate_list(folder, MADE_LINES), TRANSFORMATIONS)
+        with serve_lists([case]) as address, run_service(folder, address, v8_flags=v8_flags) as runtime:
+            hit = fresh(f"http://{address}/0")
+            with httpx.Client(base_url=runtime.url, timeout=120) as client:
+                ask(client, hit, "MISS")
+            sizes = [runtime.workerd_bytes()]
+            for before, after in itertools.pairwise(steps):
+                ask_often(runtime.url, hit, clients, after - before)
+                sizes.append(runtime.workerd_bytes())
+    middle = (len(steps) - 1) // 2
+    growth_kb = (sizes[-1] - sizes[middle]) / 1000 / (steps[-1] - steps[middle])
+    print(f"{label:20}", *(f"{size / 1e6:7.0f}" for size in sizes), f"{growth_kb:7.1f}", flush=True)
+    return growth_kb
+
+
+def ask_often(url: str, body: bytes, clients: int, hits: int) -> None:
+    def ask_some(number: int) -> None:
+        with httpx.Client(base_url=url, timeout=120) as client:
+            for _ in range(number, hits, clients):
+                ask(client, body, "HIT")
+
+    with ThreadPoolExecutor(clients) as pool:
+        list(pool.map(ask_some, range(clients)))
+
+
 def fresh(source: str) -> bytes:
     """Return a request that was never made before."""
     configuration: dict[str, Any] = {"name": f"List {next(_NUMBERS)}", "sources": [{"source": source}]}
@@ -150,7 +211,7 @@ def heap_bytes(client: httpx.Client) -> int:
 
 
 @contextmanager
-def run_service(folder: Path, address: str, *variables: str) -> Iterator[Runtime]:
+def run_service(folder: Path, address: str, *variables: str, v8_flags: str | None = None) -> Iterator[Runtime]:
     """Run the deployed Worker with its own config, but for the entry, which also reports the heap."""
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("sluice", "__pycache__"))
     shutil.copy(HERE / "service_worker/heap_worker.py", folder / "src")
@@ -163,7 +224,7 @@ def run_service(folder: Path, address: str, *variables: str) -> Iterator[Runtime
     (folder / "wrangler.toml").write_text(config)
     every = (f"ALLOW_PRIVATE_HOSTS={address}", "RATE_LIMIT_MAX_REQUESTS=1000000000", *variables)
     arguments = ("--config", str(folder / "wrangler.toml"), *(f"--var={each}" for each in every))
-    runtime = Runtime(folder / "state", *arguments).start()
+    runtime = Runtime(folder / "state", *arguments, v8_flags=v8_flags).start()
     try:
         yield runtime
     finally:
