@@ -28,8 +28,9 @@ SETTLED_AFTER = 50
 MEMORY_STEP = 5000
 # Every collection is a full one, and the space for new objects, which otherwise doubles now and then, does not grow.
 FULL_COLLECTIONS = "--single-threaded-gc --gc-global --max-semi-space-size=1"
-# Of workerd, for each hit of the second half. It was 0.0 and 0.3 without a leak, and 2.5 when each request was kept.
-MAX_KEPT_KB = 1.5
+# Of workerd, for each hit of the second half. It was 0.0 and 0.3 without a leak, and 2.5 when each request was kept. What is
+# smaller, such as a kept instance of the entry (0.8), tests/workerd/test_compiler_memory.py counts.
+MAX_KEPT_KB = 1.0
 
 _NUMBERS = itertools.count()
 
@@ -44,7 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--compiles", type=int, default=500, help="compilations after which the heap is read again (500)"
     )
-    parser.add_argument("--hits", type=int, default=20_000, help="hits during which the memory is read, or 0 (20000)")
+    parser.add_argument(
+        "--hits",
+        type=int,
+        default=20_000,
+        help="hits during which the memory is read; from 10000 on it is judged (20000)",
+    )
     parser.add_argument("--memory-only", action="store_true", help="measure the memory during hits alone")
 
 
@@ -135,7 +141,7 @@ def measure_memory(hits: int, clients: int) -> None:
     print(f"\n{'MB of workerd':20}", *(f"{step:>7,}" for step in steps), f"{'KB/hit':>7}")
     print_memory("as it runs", None, steps, clients)
     kept_kb = print_memory("full collections", FULL_COLLECTIONS, steps, clients)
-    if kept_kb > MAX_KEPT_KB:
+    if hits >= 2 * MEMORY_STEP and kept_kb > MAX_KEPT_KB:  # the first thousands warm everything up
         raise SystemExit(
             f"workerd keeps {kept_kb:.1f} KB of each hit, more than {MAX_KEPT_KB:g}: something holds what belongs to a request"
         )
