@@ -3,7 +3,8 @@
 What was accepted ends once, with a reason. Equal requests with one key are one job. The address of a list is always one whole version.
 What was stored for a job, a workflow or a build goes away. Limits hold, and the statistics count what happened.
 
-What is not simulated yet: sockets and streams, Turnstile, mirrors, the public cache in front of addresses, and clocks that go back.
+What is not simulated yet: sockets and streams, Turnstile, mirrors, and the public cache in front of addresses. Clocks jump by an hour at most: keys and
+builds are stored with times that every isolate compares with its own clock, so one that is a day ahead ends what counts for a day.
 """
 
 import asyncio
@@ -87,7 +88,10 @@ def _choose_arguments(name: str, chance: Random, number: int) -> tuple[Any, ...]
         "crash worker": (isolate,),
         "cron": (isolate,),
         "crash object": (chance.choice(OBJECTS),),
-        "set clock": (chance.choice((isolate, isolate, SWEEPER)), chance.choice((1.0, 30.0, 3600.0))),
+        "set clock": (
+            chance.choice((isolate, isolate, SWEEPER)),
+            chance.choice((1.0, 30.0, 3600.0)) * chance.choice((1, -1)),
+        ),
     }
     return arguments.get(name, ())
 

@@ -85,7 +85,7 @@ class PreloadModel:
         for path in paths:
             self.demands.setdefault(path, []).append(Demand(since, versions[path], is_soft))
 
-    def check_visit(self, path: str, began_at: float, reply: Reply, body: bytes, backward_s: float) -> None:
+    def check_visit(self, path: str, began_at: float, reply: Reply, body: bytes, skew_s: float) -> None:
         """Check what a visitor got against what the origin said and which purges were acknowledged."""
         if reply.status != 200:
             self.simulation.counts[f"visits answered {reply.status}"] += 1
@@ -104,7 +104,7 @@ class PreloadModel:
         needed = [
             each
             for each in self.demands.get(path, ())
-            if each.since + backward_s <= began_at and not (each.is_soft and is_excused)
+            if each.since + skew_s <= began_at and not (each.is_soft and is_excused)
         ]
         least = max((each.version for each in needed), default=1)
         if version < least and "unchecked" not in status:

@@ -6,10 +6,7 @@ from typing import Any, Final
 from simulation.preload_world import ISOLATES
 from simulation.simulation import Action
 
-BACKWARD_S: Final = 0.0  # how far a clock may be set back
-FORWARD_S: Final = (30.0, 3600.0, 86_400.0)
-# The object forgets a purge after 660 s of its own clock: set forward by more, it forgets one that edges still need.
-ZONE_FORWARD_S: Final = (30.0, 300.0)
+JUMPS_S: Final = (1.0, 30.0, 3600.0, 86_400.0)  # by how far a clock is set, forward or back
 PATHS: Final = ("/home", "/a", "/b/1", "/b/2", "/c")
 LENGTHS_S: Final = (60.0, 300.0, 1200.0)
 _WEIGHTS: Final = {
@@ -71,8 +68,7 @@ def _choose_arguments(name: str, chance: Random) -> tuple[Any, ...]:
             return (chance.choice(ISOLATES),)
         case "set clock":
             who = chance.choice((*ISOLATES, "zone"))
-            by_s = chance.choice(ZONE_FORWARD_S if who == "zone" else FORWARD_S)
-            return who, -BACKWARD_S if BACKWARD_S and chance.random() < 0.3 else by_s
+            return who, chance.choice(JUMPS_S) * chance.choice((1, -1))
         case "origin":
             mood = chance.choice(("fine", "down", "busy", "slow", "hangs", "missing", "fine"))
             return mood, chance.choice(PATHS + ("*",) * 5), chance.choice((5.0, 30.0, 120.0))
