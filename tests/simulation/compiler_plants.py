@@ -98,7 +98,7 @@ COMPILER_PLANTS: Final = (
         "the sweeper is not armed again",
         (
             f"{_COMPILER}jobs/sweeper.py",
-            "            await self._alarm.set(self._clock.now() + INTERVAL_S)\n            await self._jobs",
+            "            await self._alarm.set(now + INTERVAL_S)\n            await self._jobs",
             "            await self._jobs",
         ),
     ),
