@@ -215,6 +215,27 @@ async def test_only_a_job_whose_lease_ended_is_put_back():
         assert [await state(world, "stalled"), await state(world, "running")] == ["queued", "running"]
 
 
+async def test_what_becomes_of_one_job():
+    """A retry, an end, a lease and a cancellation concern one job alone, and the attempt that holds it."""
+    world = World()
+    names = ("retried", "done", "cancelled", "bystander")
+    for name in names:
+        await world.jobs.accept(message(name))
+        assert await world.jobs.claim(name) == 1
+    world.clock.advance(LEASE_S - 1)
+    assert await world.jobs.renew_lease("done", 1)
+    assert not await world.jobs.renew_lease("done", 2)
+    await world.jobs.release("retried", 2, "down", 0)
+    assert await state(world, "retried") == "running"
+    await world.jobs.release("retried", 1, "down", 0)
+    assert not await world.jobs.complete("done", 2, duration_ms=1)
+    assert await world.jobs.complete("done", 1, duration_ms=1)
+    assert await world.jobs.cancel("cancelled")
+    assert [await state(world, name) for name in names] == ["queued", "completed", "cancelled", "running"]
+    world.clock.advance(2)
+    assert await world.jobs.claim("bystander") == 2, "nobody has renewed its lease"
+
+
 async def test_job_is_queued_before_it_is_sent_again():
     """A row first, a message second, as with a new job."""
     world = World()

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -12,7 +13,7 @@ from sluice.core.models import parse_model
 from sluice.core.preload.request_signing import sign_request
 from sluice.core.remote import Message
 from sluice.core.variables import Variables
-from sluice.services.preload.http.requests import PurgeBody
+from sluice.services.preload.http.requests import EnqueueBody, PurgeBody
 from sluice.services.preload.service import PreloadPorts, PreloadService
 from sluice.web import App, Headers, Reply, Request
 from sluice.web.operations import SERVICE, find_operation
@@ -144,6 +145,30 @@ def test_tag_of_a_purge():
         else:
             with pytest.raises(Invalid, match="is not a tag"):
                 parse_model(PurgeBody, body)
+
+
+@pytest.mark.parametrize(
+    ("version", "status"), [("x", 400), ("1x", 400), ("²", 400), ("-1", 400), ("1" * 10, 400), ("1" * 9, 404)]
+)
+def test_number_of_a_version(version: str, status: int):
+    """What is no number of a version is refused before the zone is asked."""
+    zones = NoZones()
+    path = f"/api/v1/zones/known/config/versions/{quote(version)}/restore"
+    assert handle(zones, request("POST", path, b"", **ADMIN)).status == status
+    assert len(zones.calls) == (1 if status == 404 else 0)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_good"),
+    [({}, False), ({"all": True}, True), ({"urls": []}, False), ({"all": True, "urls": ["https://e.example/"]}, False)],
+)
+def test_pages_to_enqueue(body: dict[str, Any], is_good: bool):
+    """Either some pages or all of them: nothing, or both, is a mistake."""
+    if is_good:
+        assert parse_model(EnqueueBody, body).all
+    else:
+        with pytest.raises(Invalid, match="give urls"):
+            parse_model(EnqueueBody, body)
 
 
 def test_body_that_is_no_json():

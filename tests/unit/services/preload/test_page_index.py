@@ -291,6 +291,9 @@ async def test_visits_fade():
     zones = Zones()
     page = await zones.store("/a")
     await zones.index.merge_facts([KnownFacts(f"{SITE}/told", 5, None, None)])
+    elsewhere = Page(f"{SITE}/unknown", "")
+    await zones.other.store(elsewhere, hashed="h", stored_at=NOW, fresh_until=NOW, size=1, tags=(), seq=0)
+    await zones.other.merge_facts([KnownFacts(elsewhere.url, 5, None, None)])
     before = await zones.dump()
 
     async def views() -> dict[str, int]:

@@ -226,7 +226,7 @@ def test_pages_that_are_wanted_by_hand():
     assert queue.lease(0, 60, by_hand=True) is None
     assert queue.lease_last(0, 60, by_hand=True) is None
     assert queue.lease_probe(0, 60, by_hand=True) is None
-    assert [name(queue.lease_last(0, 60)), name(queue.lease(0, 60))] == ["other", "bot"]
+    assert [name(queue.lease_last(0, 60)), name(queue.lease_probe(0, 60))] == ["other", "bot"]
 
 
 def test_due_times():
