@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, NotRequired, TypedDict
 
 from sluice.core.compiler.published.definition import MAX_LISTS, ListDefinition, parse_definition
@@ -128,6 +128,12 @@ class ListStore:
         if found is None:
             raise NotFound(f"there is no list {name}")
         return found
+
+    async def load_for_build(self, name: str, build_id: str) -> PublishedList:
+        """Return the list with the definition that it had when the build began, whatever was put since then."""
+        found = await self.load(name)
+        began_with = await self.database.value("select definition from published_builds where id = ?", build_id)
+        return found if began_with is None else replace(found, definition=parse_definition(json.loads(began_with)))
 
     async def load_all(self) -> list[PublishedList]:
         rows = await self.database.all("select * from published_lists")

@@ -438,6 +438,40 @@ async def test_deleted():
     assert await bench.lists.load_all() == []
 
 
+@pytest.mark.parametrize(
+    "step",
+    ["fetch-sources", "compile", "write-text", "list-formats", "write-adblock", "change-addresses", "record", "end"],
+)
+async def test_definition_that_is_put_while_a_build_runs(step: str, monkeypatch: pytest.MonkeyPatch):
+    """The build makes the whole list of before, whenever the new definition comes; the next one makes that of after."""
+    other = "https://c.example/list.txt"
+    bench = ListBench({A: make_list(1), B: make_list(1, "b"), other: make_list(1, "c")})
+    first = await bench.put(NAME, A, B, formats=["hosts"])
+    later: list[str] = []
+    do = FakeStep.do
+
+    def put_before(here: FakeStep, name: str, *, config: dict[str, Any]) -> Any:
+        def decorate(work: Any) -> Any:
+            async def run() -> Any:
+                if name == step and not later:
+                    later.append(await bench.put(NAME, B, other, minRules=2))
+                return await do(here, name, config=config)(work)()
+
+            return run
+
+        return decorate
+
+    monkeypatch.setattr(FakeStep, "do", put_before)
+    await bench.run_instance(first)
+    assert rules_of(await bench.text(f"{NAME}.txt")) == ["||a0.example^", "||b0.example^"]
+    published = (await bench.lists.load(NAME)).published
+    assert [row["format"] for row in published["formats"]] == ["adblock", "hosts"]
+    await bench.run_all()
+    assert rules_of(await bench.text(f"{NAME}.txt")) == ["||b0.example^", "||c0.example^"]
+    builds = [await bench.builds.find(build_id) for build_id in (first, *later)]
+    assert [(row["outcome"], row["definition"]) for row in builds if row] == [("published", None)] * 2
+
+
 async def test_deleted_while_it_is_built():
     """A build whose list is deleted leaves nothing behind."""
     bench = await build()

@@ -22,11 +22,15 @@ update published_builds set lease_ms = min(lease_ms, ?1 + ?2), requested_ms = mi
 where list = ?3 and ended_ms is null and (lease_ms > ?1 + ?2 or requested_ms > ?1)
 """
 _GIVE_UP: Final = """
-update published_builds set ended_ms = ?1, outcome = 'failed', reason = 'it did not continue after an interruption'
+update published_builds
+set ended_ms = ?1, outcome = 'failed', reason = 'it did not continue after an interruption', definition = null
 where list = ?2 and ended_ms is null and (lease_ms < ?1 or (started_ms is null and requested_ms < ?3))
 """
+# What the list is when the build begins is what it makes.
 _CLAIM: Final = """
-update published_builds set started_ms = coalesce(started_ms, ?1), lease_ms = ?2 where id = ?3 and ended_ms is null
+update published_builds set started_ms = coalesce(started_ms, ?1), lease_ms = ?2,
+  definition = coalesce(definition, (select definition from published_lists where name = published_builds.list))
+where id = ?3 and ended_ms is null
 and not exists (
   select 1 from published_builds as other where other.list = published_builds.list and other.ended_ms is null
   and other.id <> published_builds.id and (

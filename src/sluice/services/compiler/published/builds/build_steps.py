@@ -73,7 +73,7 @@ class BuildSteps:
     async def fetch_sources(self, name: str, build_id: str) -> TakenSources:
         """Read all sources, store the new good copies, and return what was taken for each."""
         await self.builds.renew(build_id)
-        definition = (await self.lists.load(name)).definition
+        definition = (await self.lists.load_for_build(name, build_id)).definition
         outcomes = await self.fetcher.fetch_all(definition, await self.copies.load_copies(name))
         await self.copies.store(name, outcomes)
         counts = {one.source: one.rule_count for one in outcomes if one.state is SourceState.OK and not one.is_patterns}
@@ -83,7 +83,7 @@ class BuildSteps:
     async def compile(self, name: str, build_id: str, sources: TakenSources) -> BuildDecision:
         """Decide whether there is something new, and store the rules if they had to be compiled."""
         await self.builds.renew(build_id)
-        known = await self.lists.load(name)
+        known = await self.lists.load_for_build(name, build_id)
         published = known.published
         if known.version and published["input"] == sources["input"]:
             rules: CompiledRules = {"ruleCount": published["ruleCount"], "digest": published["digest"]}
@@ -109,7 +109,7 @@ class BuildSteps:
     async def restore(self, name: str, build_id: str, version: int) -> BuildDecision:
         """Store the rules of an older version as those of this build."""
         await self.builds.renew(build_id)
-        known = await self.lists.load(name)
+        known = await self.lists.load_for_build(name, build_id)
         found = next((one for one in await self.lists.load_versions(name) if one.version == version), None)
         if found is None:
             raise NotFound(f"version {version} of {name} is no longer stored")

@@ -38,7 +38,9 @@ FETCH: Final = StepPolicy(2, 5, "exponential", 1800)
 LONG: Final = StepPolicy(2, 5, "exponential", 600)
 ALERT: Final = StepPolicy(3, 5, "exponential", 60)
 _SHOW_STATE: Final = f"update published_lists set state = ?, reason = ?, sources = ? where name = ? and {HOLDS}"  # noqa: S608 - only constants
-_END: Final = "update published_builds set ended_ms = ?, outcome = ?, reason = ? where id = ? and ended_ms is null"
+_END: Final = """
+update published_builds set ended_ms = ?, outcome = ?, reason = ?, definition = null where id = ? and ended_ms is null
+"""
 _MAX_WAITS: Final = 300
 _MAX_WAIT_S: Final = 30.0
 
@@ -111,7 +113,7 @@ class PublishedListWorkflow:
 
     async def _claim(self, name: str, build_id: str) -> str:
         if await self.builds.claim(name, build_id):
-            known = await self.lists.load(name)
+            known = await self.lists.load_for_build(name, build_id)
             await self.publisher.reserve_addresses(name, list_formats(known.definition))
             return "claimed"
         row = await self.builds.find(build_id)
@@ -129,7 +131,7 @@ class PublishedListWorkflow:
         else:
             notes = await self._do(runner, "read-published", QUICK, self._read_published, name)
         facts = await self._do(runner, "write-text", LONG, self.publisher.write_text, name, build_id, notes, decided)
-        names = await self._do(runner, "list-formats", QUICK, self._list_formats, name)
+        names = await self._do(runner, "list-formats", QUICK, self._list_formats, name, build_id)
         formats = [
             await self._do(runner, f"write-{one}", LONG, self.publisher.write_format, name, build_id, one, facts)
             for one in names
@@ -148,8 +150,8 @@ class PublishedListWorkflow:
             "state": published["state"],
         }
 
-    async def _list_formats(self, name: str) -> list[str]:
-        return list_formats((await self.lists.load(name)).definition)
+    async def _list_formats(self, name: str, build_id: str) -> list[str]:
+        return list_formats((await self.lists.load_for_build(name, build_id)).definition)
 
     async def _end(
         self, name: str, build_id: str, outcome: BuildOutcome, reason: str, sources: TakenSources | None

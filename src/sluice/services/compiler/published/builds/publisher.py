@@ -79,7 +79,7 @@ class VersionPublisher:
     async def write_text(self, name: str, build_id: str, sources: SourceNotes, decided: BuildDecision) -> VersionRecord:
         """Write the version's text and the patch from the last version to it. Return the facts of the version."""
         await self.builds.renew(build_id)
-        known = await self.lists.load(name)
+        known = await self.lists.load_for_build(name, build_id)
         stamp = await self.lists.reserve_stamp(name, build_id)
         async with self.steps.hold_large_slot():
             rules = await self.steps.load_rules(known, build_id, decided)
