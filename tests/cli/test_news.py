@@ -1,10 +1,16 @@
 """`sluice news` as a process: JSON lines in the order of the input, and nothing else on standard output."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from cli.sluice_process import sluice
+from runtime import PATIENCE_S
 
 HEADLINES = [
     {"id": 7, "title": "Bitcoin climbs past $126K", "publishedAt": "2026-11-10T09:00:00Z", "source": "A"},
@@ -86,3 +92,17 @@ def test_wrong_input(tmp_path: Path):
     assert b"line 2" in done.stderr
     assert sluice("news", "read", "missing.xml", folder=tmp_path).returncode == 1
     assert sluice("news", folder=tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_order_of_names_at_one_place(seed: int):
+    """Names that begin at one place of a headline have one order, whatever the seed of the hashes is."""
+    order = """
+from sluice.core.news.stories.headline_facts import HeadlineFacts
+print(*HeadlineFacts.from_text("Securely: SEC says that Rus sold its coins to Russia").order)
+"""
+    environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+    ran = subprocess.run(
+        [sys.executable, "-c", order], env=environment, capture_output=True, text=True, check=True, timeout=PATIENCE_S
+    )
+    assert ran.stdout.split() == ["sec", "securely", "rus", "russia"]

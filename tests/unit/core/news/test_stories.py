@@ -1,8 +1,5 @@
 """Stories: which headlines report the same event, and how articles are grouped."""
 
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -53,20 +50,6 @@ def test_other_event(first: str, second: str):
     """One different fact makes another story, however many words are the same."""
     assert not is_one_story(first, second)
     assert not is_one_story(second, first)
-
-
-ORDER = """
-from sluice.core.news.stories.headline_facts import HeadlineFacts
-print(*HeadlineFacts.from_text("Securely: SEC says that Rus sold its coins to Russia").order)
-"""
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_order_of_names_at_one_place(seed: int):
-    """Names that begin at one place have one order, whatever the seed of the hashes is."""
-    environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join(sys.path)}
-    ran = subprocess.run([sys.executable, "-c", ORDER], env=environment, capture_output=True, text=True, check=True)
-    assert ran.stdout.split() == ["sec", "securely", "rus", "russia"]
 
 
 def test_text_below_the_title_counts():

@@ -17,6 +17,8 @@ from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.guard.turnstile import MAX_TOKEN_CHARS
 from sluice.services.compiler.http.catalog import ENDPOINTS
 from sluice.services.compiler.http.list_operations import NAME
+from sluice.services.compiler.jobs.queue_messages import CompileMessage
+from sluice.services.compiler.requests import BatchItem, CompileRequest
 from sluice.web import Request
 from sluice.web.operations import Operation, find_operation
 from unit.services.compiler.published.list_bench import ListBench, make_list
@@ -45,6 +47,23 @@ def test_catalog_is_complete():
     """GET /api names every route, except pages and the second way to cancel a job."""
     routes = {f"{route.method} {route.pattern}" for route in list_routes("adblock-compiler")}
     assert routes - {"GET /", "GET /openapi.json", "DELETE /queue/cancel/:id"} == ENDPOINTS.keys()
+
+
+def test_no_other_option_is_taken():
+    """What a request has beside the options of callers is known here: by some ways nothing else reaches the compiler.
+
+    A list with a report is made while its caller waits, as the document says; jobs and workflows make none.
+    """
+    own = {
+        model: model.model_fields.keys() - CallerOptions.model_fields.keys()
+        for model in (CompileRequest, BatchItem, CompileMessage)
+    }
+    assert own == {
+        CompileRequest: {"configuration", "priority", "report"},
+        BatchItem: {"configuration", "id"},
+        CompileMessage: {"configuration", "priority", "type", "request_id", "timestamp", "content_key"},
+    }
+    assert "makes none" in str(CompileRequest.model_fields["report"].description)
 
 
 def test_bodies_of_compilations_may_have_a_token():

@@ -13,7 +13,7 @@ from sluice.platform.workflows import Steps
 from sluice.services.compiler.cache.compile_order import CallerOptions, CompileOrder
 from sluice.services.compiler.cache.compiled_list import CompressedList
 from sluice.services.compiler.cache.list_compiler import ListCompiler
-from sluice.services.compiler.jobs.queue_messages import CompileMessage, parse_message
+from sluice.services.compiler.jobs.queue_messages import parse_message
 from sluice.services.compiler.limits.allowance import FetchAllowance
 from sluice.services.compiler.live import socket_messages
 from sluice.services.compiler.live.socket_api import compile_for_socket
@@ -41,20 +41,6 @@ def test_every_way_takes_every_option(model: type[CallerOptions], more: dict[str
     sent = CallerOptions(**ALL).model_dump(by_alias=True) | {"configuration": CONFIGURATION} | more
     order = CompileOrder.of(model.model_validate(sent), configuration(), trigger="sync")
     assert order.caller_options == CallerOptions(**ALL)
-
-
-def test_no_other_option_is_taken():
-    """What a request has beside the options of callers is known here: by some ways nothing else reaches the compiler.
-
-    A list with a report is made while its caller waits, as the document says; jobs and workflows make none.
-    """
-    own = {model: set(model.model_fields) - set(NAMES) for model in (CompileRequest, BatchItem, CompileMessage)}
-    assert own == {
-        CompileRequest: {"configuration", "priority", "report"},
-        BatchItem: {"configuration", "id"},
-        CompileMessage: {"configuration", "priority", "type", "request_id", "timestamp", "content_key"},
-    }
-    assert "makes none" in str(CompileRequest.model_fields["report"].description)
 
 
 async def test_queued_job_keeps_every_option():
